@@ -1,0 +1,74 @@
+"""A Hugging Face config.json becomes an LLM: its parameters are counted from its fields, family by family.
+
+Sources: the modelling code of each family in https://github.com/huggingface/transformers/tree/main/src/transformers/models
+and the counts that the published weights' index files state (tests/test_config.py compares)."""
+import json
+from pathlib import Path
+
+from model.families import FAMILIES
+from model.records import LLM
+
+
+def read_config(config, name="config.json", label=None, also=(), source=""):
+    """The LLM that a config.json describes: a dict, or a path to a file. ValueError says what is wrong with it."""
+    if not isinstance(config, dict):
+        path = Path(config)
+        name = path.name if name == "config.json" else name
+        config = _load(path)
+    kind = config.get("model_type")
+    if not kind:
+        raise ValueError(f"{name} lacks model_type; a Hugging Face config.json names its family there, such as llama")
+    if kind not in FAMILIES:
+        raise ValueError(f"{name} has model_type {kind}, which is not understood; these are: {', '.join(sorted(FAMILIES))}")
+    family = FAMILIES[kind]
+    if isinstance(config.get("text_config"), dict):
+        config = {**config, **config["text_config"]}
+    shape = family.shape(Fields(config, family.defaults, kind, name))
+    return LLM(name=name, label=label or config.get("_name_or_path") or name, family=kind, also=tuple(also),
+               source=source or name, **shape)
+
+
+def _load(path):
+    try:
+        config = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as fault:
+        raise ValueError(f"{path} cannot be read ({fault.strerror}); give the path of a Hugging Face config.json") from None
+    except UnicodeDecodeError:
+        raise ValueError(f"{path} is not text; give the path of a Hugging Face config.json") from None
+    except json.JSONDecodeError as fault:
+        raise ValueError(f"{path} is not JSON (line {fault.lineno}: {fault.msg}); give a Hugging Face config.json") from None
+    if not isinstance(config, dict):
+        raise ValueError(f"{path} holds no JSON object; a config.json starts with a brace")
+    return config
+
+
+class Fields:
+    """The fields of one config, asked for by name; a missing or impossible one is a ValueError that names it."""
+
+    def __init__(self, config, defaults, kind, name):
+        self.values = {**defaults, **{key: value for key, value in config.items() if value is not None}}
+        self.kind, self.name = kind, name
+
+    def count(self, field, otherwise=None):
+        """A whole number above 0; otherwise= is the value where the config leaves the field out."""
+        value = self.values.get(field, otherwise)
+        if value is None:
+            raise ValueError(f"{self.name} lacks {field}, which a {self.kind} model needs")
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            raise ValueError(f"{self.name} has {field} = {value!r}; it must be a whole number above 0")
+        return value
+
+    def optional(self, field):
+        """A whole number, or 0 where the config has none."""
+        return self.count(field) if self.values.get(field) else 0
+
+    def flag(self, field, otherwise=False):
+        """True or False."""
+        return bool(self.values.get(field, otherwise))
+
+    def listed(self, field):
+        """A list, empty where the config has none."""
+        value = self.values.get(field, [])
+        if not isinstance(value, list):
+            raise ValueError(f"{self.name} has {field} = {value!r}; it must be a list")
+        return value
