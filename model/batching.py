@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .limits import whole, wholes
+from model.limits import whole, wholes
 
 REPLIES = (24, 26, 10, 28, 28, 8, 30, 4, 26, 16)
 
