@@ -1,0 +1,1 @@
+"""The essay: its prose, its figures, its parameters and the order of the page."""

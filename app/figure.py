@@ -1,0 +1,117 @@
+"""A figure of the essay: settings (Param), a pure function that answers them, and plots that are drawn once."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import panel as pn
+import param
+from bokeh.document import Document
+
+from widgets.picture import ABOUT, FRAMES, Picture, changes, source
+
+
+@dataclass(frozen=True)
+class Control:
+    """One setting as a reader meets it.
+
+    name       the Param's name, and the address parameter's.
+    unit       stands behind the number ("tokens", "%").
+    positions  the values a slider stops at, where equal steps would not do (context lengths); () for equal steps.
+    percent    the value is a share and is shown as a percentage.
+    """
+
+    name: str
+    unit: str = ""
+    positions: tuple[float, ...] = ()
+    percent: bool = False
+
+
+@dataclass(frozen=True)
+class Figure:
+    """What a module in this folder declares.
+
+    id, title  the figure's address and its question.
+    settings   a param.Parameterized class: names, defaults, bounds, labels and docs of the settings.
+    compute    (settings) -> Picture; a pure function.
+    draw       () -> list of Bokeh plots whose sources are named like the Picture's.
+    controls   in the order in which a reader meets them; the machine's come last, folded.
+    main       the control that is answered before Python is there.
+    explain    HTML of "How is this computed?": formulas with <output data-say="fact"> for the present numbers.
+    beside     HTML shown under the picture, with <output data-say="word"> where words of the frames or facts go.
+    """
+
+    id: str
+    title: str
+    settings: type[param.Parameterized]
+    compute: Callable[[param.Parameterized], Picture]
+    draw: Callable[[], list]
+    controls: tuple[Control, ...]
+    main: str
+    explain: str
+    beside: str = ""
+
+    def control(self, name: str) -> Control:
+        return next(c for c in self.controls if c.name == name)
+
+    def defaults(self) -> dict:
+        """Default value of every control."""
+        return {c.name: self.settings.param[c.name].default for c in self.controls}
+
+
+class Live:
+    """One figure alive: settings, their Panel widgets, and a Bokeh document that holds only its plots and sources.
+
+    The document goes to the page; the widgets stay with Panel. `listen(callback)` is called with the new Picture
+    whenever a setting changed, once however many changed together.
+    """
+
+    def __init__(self, figure: Figure, **values):
+        self.figure = figure
+        self.settings = figure.settings(**values)
+        self.plots = figure.draw()
+        self.document = Document(title=figure.title)
+        self._hidden = [source(FRAMES, "clock_ms"), source(ABOUT, "json")]
+        for root in (*self.plots, *self._hidden):
+            self.document.add_root(root)
+        self.models = {model.name: model for model in self.document.models if model.name}
+        self.picture = figure.compute(self.settings)
+        self._listeners: list[Callable[[Picture], None]] = []
+        self._set_models()
+        self.widgets = {c.name: widget(self.settings, c) for c in figure.controls}
+        self.settings.param.watch(self._changed, [c.name for c in figure.controls])
+
+    def listen(self, callback: Callable[[Picture], None]) -> None:
+        self._listeners.append(callback)
+
+    def show(self, at: int) -> None:
+        """Puts frame `at` into the plots' sources."""
+        for name in self.picture.source_names():
+            self.models[name].data = self.picture.source_data(name, at)
+
+    def _changed(self, *events) -> None:
+        self.picture = self.figure.compute(self.settings)
+        for callback in self._listeners:
+            callback(self.picture)
+
+    def _set_models(self) -> None:
+        for model, attribute, value in changes(self.picture, self.models):
+            setattr(model, attribute, value)
+
+    def follow(self) -> None:
+        """Lets the plots follow every change: for a Panel server or a notebook, where no page applies patches."""
+        self.listen(lambda picture: self._set_models())
+
+
+def widget(settings: param.Parameterized, control: Control) -> pn.widgets.Widget:
+    """The Panel widget of one setting."""
+    parameter = settings.param[control.name]
+    if isinstance(parameter, param.Boolean):
+        return pn.widgets.Checkbox.from_param(parameter)
+    if isinstance(parameter, param.Selector):
+        return pn.widgets.Select.from_param(parameter)
+    if isinstance(parameter, param.Integer):
+        return pn.widgets.IntSlider.from_param(parameter)
+    if isinstance(parameter, param.Number):
+        return pn.widgets.FloatSlider.from_param(parameter)
+    return pn.widgets.TextInput.from_param(parameter)

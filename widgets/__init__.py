@@ -1,0 +1,1 @@
+"""What the figures are drawn with: quiet Bokeh plots, data for the player, and still pictures of both."""
