@@ -1,0 +1,139 @@
+"""The terms of the engines: few numbers with a meaning, a unit, a plausible range and a source, and which engine uses which.
+
+terms.toml says what each is, fitted.toml what tools/fit.py found on data/measured/measured.csv, engines.toml what is a
+fact of an engine's source, chips.toml the multiprocessors of a card."""
+import contextlib
+import functools
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+DATA = Path(__file__).with_name("data") / "engines"
+OTHER_CHIP_GHZ = 200.0  # multiprocessors x clock of a data-centre card that chips.toml does not know: an H100's
+_trial = {}             # values that a fit tries; see trying()
+
+
+@dataclass(frozen=True)
+class Term:
+    """One free number: meaning, unit, where a fit starts, its plausible range, its source."""
+
+    name: str
+    meaning: str
+    unit: str
+    start: float
+    low: float
+    high: float
+    source: str
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What an engine gets from a card, all terms resolved. Shares are of the datasheet's rates.
+
+    bytes_s_cap, flops_cap: what its kernels take at most, whatever the card offers (inf without a limit)."""
+
+    family: str
+    flash: bool
+    stream_share: float
+    stream_share_many: float
+    knee: float
+    matrix_share: float
+    quantised_share: float
+    attention_share: float
+    attention_ramp_us: float
+    score_passes: float
+    kv_share: float
+    layer_us: float
+    host_pass_ms: float
+    host_person_ms: float
+    request_ms: float
+    bytes_s_cap: float
+    flops_cap: float
+    utilization: float
+
+
+@functools.cache
+def definitions():
+    """All Terms by name."""
+    table = tomllib.loads((DATA / "terms.toml").read_text(encoding="utf-8"))
+    return {name: Term(name=name, **entry) for name, entry in table.items()}
+
+
+@functools.cache
+def fitted():
+    """Values by name as tools/fit.py wrote them; the starting values where it has not run."""
+    path = DATA / "fitted.toml"
+    found = tomllib.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    return {name: float(found.get(name, term.start)) for name, term in definitions().items()}
+
+
+@functools.cache
+def engines():
+    """Entries of engines.toml by name."""
+    return tomllib.loads((DATA / "engines.toml").read_text(encoding="utf-8"))
+
+
+def value(name):
+    """Present value of a term."""
+    return _trial.get(name, fitted()[name])
+
+
+@contextlib.contextmanager
+def trying(values):
+    """Within it, terms have these values: for a fit, and for predictions by terms fitted without some rows."""
+    before = dict(_trial)
+    _trial.update(values)
+    try:
+        yield
+    finally:
+        _trial.clear()
+        _trial.update(before)
+
+
+def profile(engine, gpu):
+    """The Profile of an engine's name on a GPU record. ValueError for an engine not known."""
+    if engine not in engines():
+        raise ValueError(f"no engine is called {engine!r}; known: {', '.join(engines())}")
+    entry = engines()[engine]
+    return _llama(entry, gpu) if entry["family"] == "llama.cpp" else _vllm(entry, gpu)
+
+
+def _vllm(entry, gpu):
+    serial = entry["host"] == "serial"
+    return Profile(
+        family="vllm", flash=True, stream_share=value("stream_share"), stream_share_many=value("stream_share_many"),
+        knee=value("knee"), matrix_share=value("matrix_share_datacenter" if gpu.kind == "datacenter" else "matrix_share"),
+        quantised_share=1.0, attention_share=value("attention_share"), attention_ramp_us=value("attention_ramp_us"),
+        score_passes=0.0, kv_share=value("stream_share"), layer_us=value("layer_us"),
+        host_pass_ms=value("host_pass_ms") if serial else 0.0, host_person_ms=value("host_person_ms") if serial else 0.0,
+        request_ms=value("request_ms"), bytes_s_cap=float("inf"), flops_cap=float("inf"), utilization=entry["utilization"])
+
+
+def _llama(entry, gpu):
+    apple = gpu.kind == "apple"
+    clocks = float("inf") if apple else chip_hz(gpu)
+    flash = entry["flash"]
+    return Profile(
+        family="llama.cpp", flash=flash, stream_share=value("stream_share"), stream_share_many=value("stream_share_many"),
+        knee=value("knee"), matrix_share=value("apple_matrix_share" if apple else "matrix_share"),
+        quantised_share=value("llama_quantised_share"), attention_share=value("attention_share"),
+        attention_ramp_us=value("attention_ramp_us") if flash else 0.0,
+        score_passes=0.0 if flash else value("llama_score_passes"),
+        kv_share=value("stream_share") if flash else value("apple_kv_share" if apple else "llama_kv_share"),
+        layer_us=value("apple_layer_us" if apple else "llama_layer_us"), host_pass_ms=0.0, host_person_ms=0.0,
+        request_ms=0.0, bytes_s_cap=value("llama_sm_bytes") * clocks, flops_cap=value("llama_sm_flops") * clocks,
+        utilization=entry["utilization"])
+
+
+def chip_hz(gpu):
+    """Multiprocessors x clock of a GPU record, in Hz, for all its cards; infinite where neither is known nor binding."""
+    chips = _chips()
+    if gpu.name in chips:
+        units, ghz = chips[gpu.name]
+        return units * ghz * 1e9 * gpu.count
+    return OTHER_CHIP_GHZ * 1e9 * gpu.count if gpu.kind == "datacenter" else float("inf")
+
+
+@functools.cache
+def _chips():
+    return tomllib.loads((DATA / "chips.toml").read_text(encoding="utf-8"))
