@@ -5,7 +5,7 @@ and the counts that the published weights' index files state (tests/test_config.
 import json
 from pathlib import Path
 
-from model.families import FAMILIES
+from model.families import FAMILIES, shape
 from model.records import LLM
 
 
@@ -18,14 +18,13 @@ def read_config(config, name="config.json", label=None, also=(), source=""):
     kind = config.get("model_type")
     if not kind:
         raise ValueError(f"{name} lacks model_type; a Hugging Face config.json names its family there, such as llama")
-    if kind not in FAMILIES:
+    if not isinstance(kind, str) or kind not in FAMILIES:
         raise ValueError(f"{name} has model_type {kind}, which is not understood; these are: {', '.join(sorted(FAMILIES))}")
-    family = FAMILIES[kind]
     if isinstance(config.get("text_config"), dict):
-        config = {**config, **config["text_config"]}
-    shape = family.shape(Fields(config, family.defaults, kind, name))
-    return LLM(name=name, label=label or config.get("_name_or_path") or name, family=kind, also=tuple(also),
-               source=source or name, **shape)
+        config = {**config, **config["text_config"]}  # a model that also sees: only the part that reads and writes counts
+    fields = Fields(config, FAMILIES[kind].defaults, kind, name)
+    return LLM(name=name, label=label or str(config.get("_name_or_path") or name), family=kind, also=tuple(also),
+               source=source or name, **shape(fields))
 
 
 def _load(path):

@@ -20,12 +20,13 @@ class Machine:
 
 def machine(llm="llama-3.1-8b", gpu="rtx-4090", weights="f16", kv="f16", engine=DATASHEET):
     """The Machine of these names; a record (LLM, GPU, Format) may stand for its name. ValueError for a name not known."""
-    return Machine(
-        llm=llm if isinstance(llm, LLM) else catalogue.llm(llm),
-        gpu=gpu if isinstance(gpu, GPU) else catalogue.gpu(gpu),
-        weights=weights if isinstance(weights, Format) else catalogue.weight_format(weights),
-        kv=kv if isinstance(kv, Format) else catalogue.kv_format(kv),
-        engine=_engine(engine))
+    llm = llm if isinstance(llm, LLM) else catalogue.llm(llm)
+    gpu = gpu if isinstance(gpu, GPU) else catalogue.gpu(gpu)
+    weights = weights if isinstance(weights, Format) else catalogue.weight_format(weights)
+    kv = kv if isinstance(kv, Format) else catalogue.kv_format(kv)
+    if weights.covers == "experts" and not llm.experts:
+        raise ValueError(f"{weights.name} is a format for experts, and {llm.name} has none; int4 or q4_k_m would do for it")
+    return Machine(llm, gpu, weights, kv, _engine(engine))
 
 
 def engines():
