@@ -9,6 +9,7 @@ import param
 from bokeh.document import Document
 
 from widgets.picture import ABOUT, FRAMES, Picture, changes, source
+from widgets.plots import PART
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ class Live:
         self._hidden = [source(FRAMES, "clock_ms"), source(ABOUT, "json")]
         for root in (*self.plots, *self._hidden):
             self.document.add_root(root)
-        self.models = {model.name: model for model in self.document.models if model.name}
+        self.models = _by_name(self.document)
         self.picture = figure.compute(self.settings)
         self._listeners: list[Callable[[Picture], None]] = []
         self._set_models()
@@ -83,6 +84,10 @@ class Live:
 
     def listen(self, callback: Callable[[Picture], None]) -> None:
         self._listeners.append(callback)
+
+    def values(self) -> dict:
+        """Present value of every control."""
+        return {name: getattr(self.settings, name) for name in self.widgets}
 
     def show(self, at: int) -> None:
         """Puts frame `at` into the plots' sources."""
@@ -101,6 +106,17 @@ class Live:
     def follow(self) -> None:
         """Lets the plots follow every change: for a Panel server or a notebook, where no page applies patches."""
         self.listen(lambda picture: self._set_models())
+
+
+def _by_name(document: Document) -> dict[str, object]:
+    """The document's models that a Picture may set; two of one name would be one too many."""
+    models = {}
+    for model in document.models:
+        if model.name and not model.name.startswith(PART):
+            if model.name in models:
+                raise ValueError(f"two models are called {model.name!r}")
+            models[model.name] = model
+    return models
 
 
 def widget(settings: param.Parameterized, control: Control) -> pn.widgets.Widget:

@@ -7,6 +7,8 @@ from bokeh.plotting import figure
 from .picture import source
 from .tokens import LIGHT, SMALL_PX, TEXT_PX, UI_FONT
 
+PART = "part:"  # names of renderers begin so: the prose lights them up by the word behind it
+
 
 def plot(name: str, height: int, x: tuple[float, float], y: tuple[float, float], *, axis: bool = False,
          y_axis: bool = False, log: bool = False, axis_label: str = "", y_axis_label: str = "",
@@ -16,7 +18,7 @@ def plot(name: str, height: int, x: tuple[float, float], y: tuple[float, float],
     Its ranges are named `<name>.x` and `<name>.y`; its axes `<name>.axis` and `<name>.y_axis`, whose ticks a Picture sets
     with `ticks()`. `left`, `right`: pixels kept free beside it, so that nothing moves when numbers get longer.
     """
-    p = figure(name=name, height=height, sizing_mode="stretch_width", toolbar_location=None, tools="",
+    p = figure(name=f"plot:{name}", height=height, sizing_mode="stretch_width", toolbar_location=None, tools="",
                x_range=Range1d(*x, name=f"{name}.x"), y_range=Range1d(*y, name=f"{name}.y"),
                x_axis_type=None, y_axis_type=None, x_axis_location=None, y_axis_location=None,
                min_border=0, min_border_left=left, min_border_right=right, outline_line_color=None,
@@ -55,13 +57,13 @@ def blocks(p: figure, name: str, color: str, *, part: str = "", alpha: float = 1
     look = dict(fill_color=None, hatch_pattern="/", hatch_color=LIGHT[hatch], hatch_scale=7, hatch_weight=1.2,
                 hatch_alpha=alpha) if hatch else dict(fill_color=fill, fill_alpha=alpha)
     return p.quad("left", "right", "top", "bottom", source=_source(p, name, "left", "right", "bottom", "top"),
-                  line_color=LIGHT[line] if line else None, line_width=1, name=f"part:{part or name}", **look)
+                  line_color=LIGHT[line] if line else None, line_width=1, name=PART + (part or name), **look)
 
 
 def lines(p: figure, name: str, color: str, *, width: float = 1.5, dash: str = "solid", part: str = ""):
     """Straight strokes from source `name` (x0, y0, x1, y1)."""
     return p.segment("x0", "y0", "x1", "y1", source=_source(p, name, "x0", "y0", "x1", "y1"),
-                     line_color=_colour(color), line_width=width, line_dash=dash, name=f"part:{part or name}")
+                     line_color=_colour(color), line_width=width, line_dash=dash, name=PART + (part or name))
 
 
 def labels(p: figure, name: str, color: str, *, align: str = "left", baseline: str = "middle", bold: bool = False,
@@ -69,20 +71,20 @@ def labels(p: figure, name: str, color: str, *, align: str = "left", baseline: s
     """Words from source `name` (x, y, text and, to hide what would not fit, room: the width there is, in x units)."""
     return p.text("x", "y", "shown", source=_source(p, name, "x", "y", "text", "shown"), text_color=_colour(color),
                   text_align=align, text_baseline=baseline, text_font=UI_FONT, text_font_size=f"{size}px",
-                  text_font_style="bold" if bold else "normal", name=f"part:{part or name}")
+                  text_font_style="bold" if bold else "normal", name=PART + (part or name))
 
 
 def curve(p: figure, name: str, color: str, *, width: float = 2, dash: str = "solid", part: str = ""):
     """One line through the points of source `name` (x, y)."""
     return p.line("x", "y", source=_source(p, name, "x", "y"), line_color=_colour(color), line_width=width,
-                  line_dash=dash, name=f"part:{part or name}")
+                  line_dash=dash, name=PART + (part or name))
 
 
 def dots(p: figure, name: str, color: str, *, size: int = 9, hollow: bool = False, part: str = ""):
     """Dots from source `name` (x, y)."""
     colour = _colour(color)
     return p.scatter("x", "y", source=_source(p, name, "x", "y"), size=size, line_color=colour, line_width=1.5,
-                     fill_color=LIGHT["paper"] if hollow else colour, name=f"part:{part or name}")
+                     fill_color=LIGHT["paper"] if hollow else colour, name=PART + (part or name))
 
 
 def _colour(color: str) -> str:

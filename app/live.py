@@ -1,0 +1,80 @@
+"""The figures alive, for the browser's worker: built once (before the memory snapshot), asked for changes ever after.
+
+Importing this module builds all figures, in order, so that their Bokeh ids are the same in every run: the page is drawn
+from the documents that `export` gives at build time, and a worker that starts later owns documents with those ids.
+"""
+from __future__ import annotations
+
+import json
+
+import numpy.ma  # noqa: F401  Bokeh asks for it when it serialises an array, which may happen after the snapshot
+import param
+from bokeh.core.serialization import Buffer, Serializer
+from bokeh.document.events import ColumnDataChangedEvent, ModelChangedEvent
+
+from widgets.picture import Picture, changes
+
+from .figure import Live
+from .order import figures
+from .parameters import parameter, positions
+
+LIVE = {figure.id: Live(figure) for figure in figures()}
+
+
+def export(figure_id: str) -> str:
+    """The figure's document as JSON, for Bokeh.Document.from_json in the page."""
+    live = LIVE[figure_id]
+    return json.dumps(live.document.to_json(deferred=False))
+
+
+def change(figure_id: str, values: str) -> tuple[str, list[tuple[str, bytes]]]:
+    """Changes settings as a page asks (JSON {name: value}) and returns the answer: a patch as JSON and its buffers.
+
+    The values go to the Panel widgets, for which the page's controls stand; Panel hands them to Param, and the figure
+    computes once, however many changed. A wrong value raises ValueError and leaves the settings as they were.
+    """
+    live = LIVE[figure_id]
+    wanted = json.loads(values)
+    for name in wanted:
+        if name not in live.widgets:
+            raise ValueError(f"{figure_id} has no setting {name!r}; it has {', '.join(live.widgets)}")
+    live.figure.settings(**{**live.values(), **wanted})  # raises for a wrong value, before anything moved
+    with param.parameterized.batch_call_watchers(live.settings):
+        for name, value in wanted.items():
+            live.widgets[name].value = value
+    return patch(live)
+
+
+def patch(live: Live, picture: Picture | None = None, deferred: bool = True) -> tuple[str, list[tuple[str, bytes]]]:
+    """One Bokeh patch that brings every source and range of the figure to its present picture (or the one given)."""
+    serializer = Serializer(references=live.document.models.synced_references, deferred=deferred)
+    events = [_event(live.document, *change).to_serializable(serializer)
+              for change in changes(picture or live.picture, live.models)]
+    buffers = [(buffer.id, buffer.to_bytes()) for buffer in serializer.buffers]
+    return json.dumps({"events": events}, default=_reference), buffers
+
+
+def main_answers(figure_id: str) -> str:
+    """Patches for all positions of the figure's main control, other settings at their defaults, as JSON.
+
+    {"setting": name, "values": [...], "patches": [patch, ...]}: what the page answers with before Python is there.
+    """
+    live = LIVE[figure_id]
+    figure = live.figure
+    values = positions(parameter(figure, figure.control(figure.main)))
+    pictures = (figure.compute(figure.settings(**{figure.main: value})) for value in values)
+    return json.dumps(dict(setting=figure.main, values=values,
+                           patches=[json.loads(patch(live, picture, deferred=False)[0]) for picture in pictures]))
+
+
+def _event(document, model, attribute, value):
+    if attribute == "data":
+        return ColumnDataChangedEvent(document, model, "data", value)
+    return ModelChangedEvent(document, model, attribute, value)
+
+
+def _reference(value):
+    """How json writes what the serializer leaves: a reference to a buffer that travels beside the JSON."""
+    if isinstance(value, Buffer):
+        return value.ref
+    raise TypeError(f"cannot write {type(value).__name__}")
