@@ -1,0 +1,87 @@
+"""Guesses: the expected tokens, the speed-up of the essay, the draft's own cost, and the example's honesty."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from model.machine import machine
+from model.speculation import expected_tokens, speculate
+
+M = machine()
+CHANCE = st.floats(0, 1)
+
+
+@pytest.mark.parametrize("guesses, acceptance, expected, source", [
+    (4, 0.8, (1 - 0.8**5) / (1 - 0.8), "Leviathan et al., equation 1"),
+    (4, 1.0, 5, "everything is kept"), (4, 0.0, 1, "nothing is kept: the model's own token"), (0, 0.8, 1, "no guess"),
+    (2, (0.8, 0.5), 1 + 0.8 + 0.4, "by hand: the second guess needs the first")])
+def test_expected_tokens(guesses, acceptance, expected, source):
+    assert expected_tokens(guesses, acceptance) == pytest.approx(expected), source
+
+
+def test_the_essay():
+    alone = speculate(M)
+    assert alone.speedup == pytest.approx(2.08, abs=0.005)
+    assert 96 < alone.break_even_users < 128
+    assert speculate(M, users=96).speedup > 1 > speculate(M, users=128).speedup
+
+
+def test_costs_by_hand():
+    """Times of one user at 256 tokens: the bytes of both models and KV caches over 1,008 GB/s."""
+    s = speculate(M)
+    draft = 2 * 1_235_814_400 + 256 * 32_768
+    big = 2 * 8_030_261_248 + 256 * 131_072
+    assert s.draft_ms == pytest.approx(4 * draft / 1.008e9)
+    assert s.check_ms == s.plain_ms == pytest.approx(big / 1.008e9)
+    assert (s.draft_weights_bytes, s.draft_kv_bytes_per_token) == (2 * 1_235_814_400, 32_768)
+    busy = speculate(M, users=200)
+    assert busy.check_ms == pytest.approx(2 * 8_030_261_248 * 200 * 5 / 165.2e9), "arithmetic: guesses + 1 tokens each"
+
+
+def test_users_may_be_an_array():
+    users = np.array([1, 10, 100])
+    many = speculate(M, users=users)
+    assert many.speedup == pytest.approx([speculate(M, users=int(u)).speedup for u in users])
+
+
+@settings(deadline=None)
+@given(st.integers(0, 12), CHANCE, st.integers(1, 300))
+def test_break_even_is_the_first_loss(guesses, acceptance, context):
+    s = speculate(M, guesses, acceptance, context=context)
+    limit = s.break_even_users or 4097
+    assert limit == 4097 or speculate(M, guesses, acceptance, users=limit, context=context).speedup < 1
+    below = np.arange(1, limit)
+    assert len(below) == 0 or np.min(speculate(M, guesses, acceptance, users=below, context=context).speedup) >= 1
+
+
+@given(st.integers(0, 12), CHANCE, st.integers(0, 100))
+@settings(deadline=None)
+def test_the_example_keeps_to_the_rules(guesses, acceptance, seed):
+    example = speculate(M, guesses, acceptance, rounds=20, seed=seed).example
+    for row, tokens in zip(example.kept.tolist(), example.tokens.tolist()):
+        kept = row[:tokens - 1]
+        assert kept == [1] * len(kept)
+        assert row[tokens - 1:] == ([0] + [-1] * (guesses - tokens) if tokens <= guesses else [])
+    assert example.start_ms[1:] == pytest.approx(example.end_ms[:-1])
+
+
+def test_the_example_is_as_lucky_as_expected():
+    tokens = speculate(M, rounds=10_000).example.tokens
+    error = 5 * tokens.std() / 100
+    assert tokens.mean() == pytest.approx(expected_tokens(4, 0.8), abs=error)
+
+
+@given(st.integers(1, 12), CHANCE, CHANCE)
+def test_more_acceptance_is_never_worse(guesses, low, high):
+    assert expected_tokens(guesses, min(low, high)) <= expected_tokens(guesses, max(low, high))
+
+
+@pytest.mark.parametrize("wrong, says", [
+    ({"guesses": -1}, "guesses is -1: it must be a whole number from 0 to 64"),
+    ({"acceptance": 1.2}, "acceptance is 1.2: it must be a number from 0 to 1"),
+    ({"acceptance": (0.5, 0.5)}, "acceptance has 2 positions: it must be one number or 4"),
+    ({"users": 0}, "users must be 1"), ({"draft": "no-such-model"}, "no-such-model"),
+    ({"context": -1}, "context is -1")])
+def test_bad_input(wrong, says):
+    with pytest.raises(ValueError, match=says):
+        speculate(M, **wrong)
