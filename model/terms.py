@@ -10,6 +10,7 @@ from pathlib import Path
 
 DATA = Path(__file__).with_name("data") / "engines"
 OTHER_CHIP_GHZ = 200.0  # multiprocessors x clock of a data-centre card that chips.toml does not know: an H100's
+HBM_BYTES_S = 1.2e12    # data-centre cards below it have GDDR and the multiprocessors of GeForce cards
 _trial = {}             # values that a fit tries; see trying()
 
 
@@ -102,7 +103,7 @@ def _vllm(entry, gpu):
     serial = entry["host"] == "serial"
     return Profile(
         family="vllm", flash=True, stream_share=value("stream_share"), stream_share_many=value("stream_share_many"),
-        knee=value("knee"), matrix_share=value("matrix_share_datacenter" if gpu.kind == "datacenter" else "matrix_share"),
+        knee=value("knee"), matrix_share=value("matrix_share" if gpu.kind == "consumer" else "matrix_share_full"),
         quantised_share=1.0, attention_share=value("attention_share"), attention_ramp_us=value("attention_ramp_us"),
         score_passes=0.0, kv_share=value("stream_share"), layer_us=value("layer_us"),
         host_pass_ms=value("host_pass_ms") if serial else 0.0, host_person_ms=value("host_person_ms") if serial else 0.0,
@@ -115,13 +116,13 @@ def _llama(entry, gpu):
     flash = entry["flash"]
     return Profile(
         family="llama.cpp", flash=flash, stream_share=value("stream_share"), stream_share_many=value("stream_share_many"),
-        knee=value("knee"), matrix_share=value("apple_matrix_share" if apple else "matrix_share"),
+        knee=value("knee"), matrix_share=value("apple_matrix_share") if apple else 1.0,
         quantised_share=value("llama_quantised_share"), attention_share=value("attention_share"),
         attention_ramp_us=value("attention_ramp_us") if flash else 0.0,
         score_passes=0.0 if flash else value("llama_score_passes"),
         kv_share=value("stream_share") if flash else value("apple_kv_share" if apple else "llama_kv_share"),
         layer_us=value("apple_layer_us" if apple else "llama_layer_us"), host_pass_ms=0.0, host_person_ms=0.0,
-        request_ms=0.0, bytes_s_cap=value("llama_sm_bytes") * clocks, flops_cap=value("llama_sm_flops") * clocks,
+        request_ms=0.0, bytes_s_cap=value("llama_sm_bytes") * clocks, flops_cap=value("llama_sm_flops_hbm" if has_hbm(gpu) else "llama_sm_flops") * clocks,
         utilization=entry["utilization"])
 
 
@@ -132,6 +133,11 @@ def chip_hz(gpu):
         units, ghz = chips[gpu.name]
         return units * ghz * 1e9 * gpu.count
     return OTHER_CHIP_GHZ * 1e9 * gpu.count if gpu.kind == "datacenter" else float("inf")
+
+
+def has_hbm(gpu):
+    """Whether a card is one of the large data-centre chips with HBM, whose multiprocessors have bigger tensor cores."""
+    return gpu.kind == "datacenter" and gpu.bandwidth_bytes_s >= HBM_BYTES_S * gpu.count
 
 
 @functools.cache
