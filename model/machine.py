@@ -24,8 +24,6 @@ def machine(llm="llama-3.1-8b", gpu="rtx-4090", weights="f16", kv="f16", engine=
     gpu = gpu if isinstance(gpu, GPU) else catalogue.gpu(gpu)
     weights = weights if isinstance(weights, Format) else catalogue.weight_format(weights)
     kv = kv if isinstance(kv, Format) else catalogue.kv_format(kv)
-    if weights.covers == "experts" and not llm.experts:
-        raise ValueError(f"{weights.name} is a format for experts, and {llm.name} has none; int4 or q4_k_m would do for it")
     return Machine(llm, gpu, weights, kv, _engine(engine))
 
 

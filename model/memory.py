@@ -51,8 +51,10 @@ def kv_memory(m, users=1, context=8192, utilization=None, overhead_bytes=None):
 
 def _leave(m, utilization, overhead_bytes):
     """Bytes that the server may use, and bytes of overhead, from what was asked for or what the engine is known for."""
+    if utilization is not None:
+        utilization = share(utilization, "utilization")
     if m.engine == DATASHEET:
-        usable = m.gpu.memory_bytes * share(UTILIZATION if utilization is None else utilization, "utilization")
+        usable = m.gpu.memory_bytes * (UTILIZATION if utilization is None else utilization)
         overhead = OVERHEAD_BYTES if overhead_bytes is None else overhead_bytes
     else:
         from model import engines  # imported late: engines knows machines

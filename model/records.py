@@ -9,14 +9,17 @@ class Format:
     """A number format, of weights or of the KV cache.
 
     bits: mean bits a value, scales included. covers: which weights are stored so, `all`, `linear` (the embedding tables
-    stay at 16 bits) or `experts` (only the experts of a mixture). scale_bytes: kept besides for every K or V vector of
-    one head and one token."""
+    stay at 16 bits) or `experts` (only the experts of a mixture; of a dense model the linear layers). scale_bytes: kept
+    besides for every K or V vector of one head and one token. llama_cpp, vllm: what the server calls it, empty where it
+    does not know it."""
 
     name: str
     label: str
     bits: float
     covers: str = "all"
     scale_bytes: int = 0
+    llama_cpp: str = ""
+    vllm: str = ""
     source: str = ""
 
 
@@ -74,6 +77,12 @@ class LLM:
     also: tuple = ()
     source: str = ""
 
+    @property
+    def repository(self):
+        """Where Hugging Face keeps it, such as meta-llama/Llama-3.1-8B, or its name where the source does not say."""
+        address = self.source.split("huggingface.co/")
+        return address[1].split("/blob")[0] if len(address) > 1 else self.name
+
     def weights_bytes(self, weights):
         """Bytes of all weights in the Format weights."""
         return self.parameters * 2.0 - self._covered(weights) * (2.0 - weights.bits / 8)
@@ -108,6 +117,6 @@ class LLM:
         return self.kv_layer_bytes(kv) * held
 
     def _covered(self, weights):
-        covered = {"all": self.parameters, "linear": self.parameters - self.table_parameters,
-                   "experts": self.expert_parameters}
+        linear = self.parameters - self.table_parameters
+        covered = {"all": self.parameters, "linear": linear, "experts": self.expert_parameters or linear}
         return covered[weights.covers]

@@ -1,0 +1,118 @@
+"""Commands of the command line about what moves: batches, pages, chunks, guesses, a server under load."""
+from model.batching import batch
+from model.chunking import chunked_prefill
+from model.cli_cost import asked, machine, named
+from model.cli_text import Report, bar, bars, count, ms, percent
+from model.paging import pages
+from model.speculation import speculate
+
+SIGNS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+COLUMNS = 72
+
+
+def batches(args):
+    """`batch`: the same replies in the same slots, as static batches and continuously."""
+    both = batch(args.slots, args.replies)
+    ways = (("static", both.static), ("continuous", both.continuous))
+    data = {"slots": args.slots, "replies": list(args.replies)}
+    for name, schedule in ways:
+        data |= {f"{name}_steps": schedule.steps, f"{name}_idle_share": schedule.idle_share,
+                 f"{name}_slot": schedule.slot, f"{name}_start_step": schedule.start_step, f"{name}_end_step": schedule.end_step}
+    drawing = []
+    for name, schedule in ways:
+        drawing += [f"{name}: {count(schedule.steps)} steps, {percent(schedule.idle_share)} of the slots' time empty",
+                    *timeline(schedule, both.static.steps), ""]
+    return Report(data, f"{count(len(args.replies))} replies in {count(args.slots)} slots, first come first served",
+                  "one letter a reply, dots where a slot is empty", drawing=drawing[:-1])
+
+
+def timeline(schedule, steps):
+    """One line a slot: whose reply is written when, the whole width for so many steps; at most 16 slots."""
+    columns = min(COLUMNS, steps)
+    lines = [["."] * round(columns * schedule.steps / steps) for _ in range(min(schedule.slots, 16))]
+    for reply, (slot, start, end) in enumerate(zip(schedule.slot, schedule.start_step, schedule.end_step)):
+        if slot < len(lines):
+            begin, stop = round(columns * start / steps), round(columns * end / steps)
+            lines[slot][begin:stop] = SIGNS[reply % len(SIGNS)] * (stop - begin)
+    more = [f"and {schedule.slots - 16} slots more"] if schedule.slots > 16 else []
+    return ["".join(line) for line in lines] + more
+
+
+def paged(args):
+    """`pages`: KV memory reserved for the longest chat, or handed out in pages."""
+    m = machine(args)
+    handed = pages(m, args.page_size, args.longest, args.chats, args.shared, args.utilization, args.overhead_bytes)
+    names = ("page_size", "longest", "shared", "budget_tokens", "total_pages", "reserved_fit", "paged_fit", "waste_reserved",
+             "waste_paged", "fragmentation_tokens", "unreservable_tokens", "shared_pages", "saved_pages")
+    data = {**asked(m, chats=list(args.chats)), **{name: getattr(handed, name) for name in names}}
+    lines = [("reserved", f"{handed.reserved_fit} of {len(args.chats)} fit",
+              f"{percent(handed.waste_reserved)} of what is reserved stays empty"),
+             ("in pages", f"{handed.paged_fit} of {len(args.chats)} fit",
+              f"{percent(handed.waste_paged)} of the pages handed out stays empty"),
+             ("shared", f"{count(handed.shared_pages)} pages", f"stored once; {count(handed.saved_pages)} pages saved")]
+    what = (f"{count(handed.budget_tokens)} tokens of KV memory: {count(handed.total_pages)} pages of {count(args.page_size)}; "
+            f"{len(args.chats)} chats")
+    used = {"reserved": handed.reserved_fit * args.longest / max(1, handed.budget_tokens),
+            "in pages": len(handed.owner) / max(1, handed.total_pages)}
+    shown = [(name, share, percent(share)) for name, share in used.items()]
+    return Report(data, named(m), what, shown, lines=lines)
+
+
+def chunk(args):
+    """`chunk`: a document read in one pass, or in chunks beside everybody's decode passes."""
+    m = machine(args)
+    read = chunked_prefill(m, args.document, args.chunk, args.users, args.context)
+    names = ("stall_ms", "pass_ms", "pass_ms_with_chunk", "document_ms", "slowest_gap_ms_whole", "slowest_gap_ms_chunked")
+    data = {**asked(m, document=args.document, chunk=args.chunk, users=args.users, context=args.context),
+            **{name: getattr(read, name) for name in names}}
+    lines = [("stall", ms(read.stall_ms), "everybody else, while the document is read in one pass"),
+             ("a pass with a chunk", ms(read.pass_ms_with_chunk), f"instead of {ms(read.pass_ms)}"),
+             ("the document", ms(read.document_ms), "until its last chunk is read")]
+    shown = bars(("one pass", read.stall_ms), ("decode", read.pass_ms), ("with a chunk", read.pass_ms_with_chunk))
+    return Report(data, named(m), f"A document of {count(args.document)} tokens, in chunks of {count(args.chunk)}, beside "
+                  f"{count(args.users)} people with {count(args.context)}", shown, lines=lines)
+
+
+def guess(args):
+    """`guess`: speculative decoding."""
+    m = machine(args)
+    gain = speculate(m, args.guesses, args.acceptance, args.users, args.context, args.draft)
+    names = ("expected_tokens", "speedup", "break_even_users", "draft_ms", "check_ms", "round_ms", "plain_ms",
+             "draft_weights_bytes", "draft_kv_bytes_per_token")
+    data = {**asked(m, guesses=args.guesses, acceptance=args.acceptance, users=args.users, context=args.context,
+                    draft=args.draft), **{name: getattr(gain, name) for name in names}}
+    many = [1, 2, 4, 8, 16, 32, 64, 128, 256]
+    curve = speculate(m, args.guesses, args.acceptance, many, args.context, args.draft).speedup
+    longest = max(float(s) for s in curve)
+    shown = [(f"{users} people", float(s) / longest, f"x {s:.2f}") for users, s in zip(many, curve)]
+    end = "never up to 4,096" if gain.break_even_users is None else f"{count(gain.break_even_users)} people"
+    lines = [("tokens a check", f"{gain.expected_tokens:.2f}", f"of {args.guesses} guesses and one more"),
+             ("a round", ms(gain.round_ms), f"guesses {ms(gain.draft_ms)}, the check {ms(gain.check_ms)}"),
+             ("speed-up", f"x {gain.speedup:.2f}", f"with {count(args.users)} people, against {ms(gain.plain_ms)} a token"),
+             ("guessing hurts", "", f"from {end}" if gain.break_even_users else end)]
+    return Report(data, named(m), f"{args.guesses} guesses by {args.draft}, {percent(args.acceptance)} of them right, "
+                  f"{count(args.context)} tokens each", shown, lines=lines)
+
+
+SERVED = (("ttft_ms_mean", "time to first token", "mean"), ("ttft_ms_p99", "", "99th percentile"),
+          ("itl_ms_mean", "inter-token latency", "mean"), ("itl_ms_median", "", "median"),
+          ("tpot_ms_mean", "time per output token", "mean"))
+
+
+def served(args):
+    """`serve`: a simulated server under a load of requests."""
+    from model.server import serve
+    m = machine(args)
+    run = serve(m, rate=args.rate, prompt=args.prompt, output=args.output, requests=args.requests, seed=args.seed,
+                max_batched_tokens=args.max_batched_tokens, max_seqs=args.max_seqs, utilization=args.utilization,
+                overhead_bytes=args.overhead_bytes)
+    names = [name for name, _, _ in SERVED] + ["tokens_per_s", "peak_kv_share", "preemptions"]
+    data = {**asked(m, rate=args.rate, prompt=args.prompt, output=args.output, requests=args.requests, seed=args.seed,
+                    max_batched_tokens=args.max_batched_tokens, max_seqs=args.max_seqs),
+            **{name: getattr(run, name) for name in names}}
+    lines = [(label, ms(data[name]), note) for name, label, note in SERVED]
+    lines += [("throughput", f"{data['tokens_per_s']:,.1f} tok/s", "of all replies together"),
+              ("KV cache", percent(data["peak_kv_share"]), "full at the fullest"),
+              ("preemptions", count(data["preemptions"]), "conversations put back and read again")]
+    return Report(data, named(m), f"{count(args.requests)} requests at {args.rate:g} a second, about {count(args.prompt)} tokens "
+                  f"in and {count(args.output)} out", lines=lines, drawing=[f"KV cache {bar(data['peak_kv_share'], 60)}|"])
