@@ -23,9 +23,9 @@ class Trace:
     `bytes`, `flops` (P,): what it read and computed. `bound_by` (P,): index into BOUNDS of what took longer.
     `memory_busy`, `arithmetic_busy` (P,): share of the pass in which memory was read and arithmetic done, 0 to 1.
     `tokens` (P, R): tokens of each request that the pass processed, of its prompt or the one before the next.
-    `state` (P, R): index into STATES, during the pass. `held` (P, R): tokens in the KV cache when the pass has ended,
-    0 once it is done. `pages` (P, R): pages of `page_size` tokens that hold them. `written` (P, R): 1 where the pass
-    yielded a token of the reply, else 0.
+    `state` (P, R): index into STATES, during the pass. `held` (P, R): tokens in the KV cache with those of the pass, 0 in
+    passes after the last one and while preempted. `pages` (P, R): pages of `page_size` tokens that hold them.
+    `written` (P, R): 1 where the pass yielded a token of the reply, else 0.
     """
 
     start_ms: np.ndarray
