@@ -1,9 +1,10 @@
 """Commands of the command line that ask what one pass costs, what fits, and what servers make of their settings."""
 from dataclasses import asdict
 
-from model import catalogue, machine as machines
-from model.cli_text import Report, bars, count, gb, kib, ms, table, wrapped
+from model import catalogue
+from model.cli_text import Report, bars, count, gb, kib, ms, people, table, wrapped
 from model.config import read_config
+from model.machine import machine as machine_of
 from model.memory import kv_memory
 from model.passes import pass_cost
 from model.settings import llama_cpp_settings, vllm_settings
@@ -12,7 +13,7 @@ from model.settings import llama_cpp_settings, vllm_settings
 def machine(args):
     """The Machine that the common options name."""
     llm = read_config(args.config) if args.config else args.llm
-    return machines.machine(llm=llm, gpu=args.gpu, weights=args.weights, kv=args.kv, engine=args.engine)
+    return machine_of(llm=llm, gpu=args.gpu, weights=args.weights, kv=args.kv, engine=args.engine)
 
 
 def asked(m, **more):
@@ -30,7 +31,7 @@ def one_pass(args):
     m = machine(args)
     cost = pass_cost(m, args.users, args.context, args.prompt_tokens, args.prompt_offset)
     data = {**asked(m, users=args.users, context=args.context, prompt_tokens=args.prompt_tokens), **asdict(cost)}
-    parts = [f"{count(args.users)} people decode with {count(args.context)} tokens each"] if args.users else []
+    parts = [f"{people(args.users)} at {count(args.context)} tokens get a token each"] if args.users else []
     parts += [f"{count(args.prompt_tokens)} tokens of a prompt are read"] if args.prompt_tokens else []
     lines = [("pass", ms(cost.pass_ms), f"bound by {cost.bound_by}"),
              ("bytes read", gb(cost.bytes), "weights, and the KV cache of all who run"),
@@ -54,13 +55,13 @@ def memory(args):
               if fit.budget_bytes > 0 else "the weights alone do not fit"),
              ("one conversation", gb(fit.kv_bytes_each), f"of {count(args.context)} tokens"),
              ("people who fit", count(fit.users_fit), verdict(args.users, fit.users_fit))]
-    return Report(data, named(m), f"Memory: {count(args.users)} people with {count(args.context)} tokens each",
+    return Report(data, named(m), f"Memory: {people(args.users)} with {count(args.context)} tokens each",
                   drawing=memory_bar(fit, args.users), lines=lines)
 
 
 def verdict(users, fit):
     """Who fits, in words."""
-    return f"all {count(users)} fit" if users <= fit else f"{count(users - fit)} of {count(users)} do not fit"
+    return f"{people(users)}: all fit" if users <= fit else f"{count(users - fit)} of {people(users)} do not fit"
 
 
 def memory_bar(fit, users, width=72):
@@ -106,7 +107,7 @@ def llm(args):
     """`llm NAME`: a model's record; without a name, all of them."""
     if args.name is None and not args.config:
         return llms(args)
-    m = machine(args) if args.config else machines.machine(args.name, args.gpu, args.weights, args.kv, args.engine)
+    m = machine(args) if args.config else machine_of(args.name, args.gpu, args.weights, args.kv, args.engine)
     x = m.llm
     data = {**asdict(x), "weights": m.weights.name, "kv": m.kv.name, "weights_bytes": x.weights_bytes(m.weights),
             "kv_bytes_per_token": x.kv_bytes_per_token(m.kv)}

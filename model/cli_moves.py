@@ -1,9 +1,12 @@
 """Commands of the command line about what moves: batches, pages, chunks, guesses, a server under load."""
+import math
+
 from model.batching import batch
 from model.chunking import chunked_prefill
 from model.cli_cost import asked, machine, named
-from model.cli_text import Report, bar, bars, count, ms, percent
+from model.cli_text import Report, bar, bars, count, ms, people, percent
 from model.paging import pages
+from model.server import serve
 from model.speculation import speculate
 
 SIGNS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -70,7 +73,7 @@ def chunk(args):
              ("the document", ms(read.document_ms), "until its last chunk is read")]
     shown = bars(("one pass", read.stall_ms), ("decode", read.pass_ms), ("with a chunk", read.pass_ms_with_chunk))
     return Report(data, named(m), f"A document of {count(args.document)} tokens, in chunks of {count(args.chunk)}, beside "
-                  f"{count(args.users)} people with {count(args.context)}", shown, lines=lines)
+                  f"{people(args.users)} with {count(args.context)}", shown, lines=lines)
 
 
 def guess(args):
@@ -84,11 +87,11 @@ def guess(args):
     many = [1, 2, 4, 8, 16, 32, 64, 128, 256]
     curve = speculate(m, args.guesses, args.acceptance, many, args.context, args.draft).speedup
     longest = max(float(s) for s in curve)
-    shown = [(f"{users} people", float(s) / longest, f"x {s:.2f}") for users, s in zip(many, curve)]
-    end = "never up to 4,096" if gain.break_even_users is None else f"{count(gain.break_even_users)} people"
+    shown = [(people(users), float(s) / longest, f"x {s:.2f}") for users, s in zip(many, curve)]
+    end = "never up to 4,096" if gain.break_even_users is None else people(gain.break_even_users)
     lines = [("tokens a check", f"{gain.expected_tokens:.2f}", f"of {args.guesses} guesses and one more"),
              ("a round", ms(gain.round_ms), f"guesses {ms(gain.draft_ms)}, the check {ms(gain.check_ms)}"),
-             ("speed-up", f"x {gain.speedup:.2f}", f"with {count(args.users)} people, against {ms(gain.plain_ms)} a token"),
+             ("speed-up", f"x {gain.speedup:.2f}", f"with {people(args.users)}, against {ms(gain.plain_ms)} a token"),
              ("guessing hurts", "", f"from {end}" if gain.break_even_users else end)]
     return Report(data, named(m), f"{args.guesses} guesses by {args.draft}, {percent(args.acceptance)} of them right, "
                   f"{count(args.context)} tokens each", shown, lines=lines)
@@ -101,13 +104,12 @@ SERVED = (("ttft_ms_mean", "time to first token", "mean"), ("ttft_ms_p99", "", "
 
 def served(args):
     """`serve`: a simulated server under a load of requests."""
-    from model.server import serve
     m = machine(args)
     run = serve(m, rate=args.rate, prompt=args.prompt, output=args.output, requests=args.requests, seed=args.seed,
                 max_batched_tokens=args.max_batched_tokens, max_seqs=args.max_seqs, utilization=args.utilization,
-                overhead_bytes=args.overhead_bytes)
+                overhead_bytes=args.overhead_bytes, page_size=args.page_size, shared_prompt=args.shared, spread=args.spread)
     names = [name for name, _, _ in SERVED] + ["tokens_per_s", "peak_kv_share", "preemptions"]
-    data = {**asked(m, rate=args.rate, prompt=args.prompt, output=args.output, requests=args.requests, seed=args.seed,
+    data = {**asked(m, rate=args.rate if math.isfinite(args.rate) else None, prompt=args.prompt, output=args.output, requests=args.requests, seed=args.seed,
                     max_batched_tokens=args.max_batched_tokens, max_seqs=args.max_seqs),
             **{name: getattr(run, name) for name in names}}
     lines = [(label, ms(data[name]), note) for name, label, note in SERVED]

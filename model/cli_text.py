@@ -28,7 +28,7 @@ def as_json(report):
 
 def as_text(report):
     """The report as lines to read in a terminal."""
-    parts = [[report.head] + ([report.what] if report.what else [])]
+    parts = [wrapped(report.head, WIDTH) + (wrapped(report.what, WIDTH) if report.what else [])]
     if report.bars:
         names = max(len(label) for label, _, _ in report.bars)
         parts.append([f"  {label:<{names}}  {bar(share)}  {value:>10}" for label, share, value in report.bars])
@@ -68,6 +68,11 @@ def wrapped(text, width):
 def count(number):
     """A whole number with commas."""
     return f"{number:,.0f}"
+
+
+def people(number):
+    """So many people, in words."""
+    return f"{number:,.0f} person" if number == 1 else f"{number:,.0f} people"
 
 
 def ms(number):

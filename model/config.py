@@ -8,9 +8,12 @@ from pathlib import Path
 from model.families import FAMILIES, shape
 from model.records import LLM
 
+LARGEST = 10**9  # no field of any config is near it
+
 
 def read_config(config, name="config.json", label=None, also=(), source=""):
-    """The LLM that a config.json describes: a dict, or a path to a file. ValueError says what is wrong with it."""
+    """The LLM that a config.json describes: a dict, or a path to a file. name, label, also and source are the record's; a
+    config that says where it came from (_name_or_path) names itself. ValueError says what is wrong with it."""
     if not isinstance(config, dict):
         path = Path(config)
         name = path.name if name == "config.json" else name
@@ -19,12 +22,13 @@ def read_config(config, name="config.json", label=None, also=(), source=""):
     if not kind:
         raise ValueError(f"{name} lacks model_type; a Hugging Face config.json names its family there, such as llama")
     if not isinstance(kind, str) or kind not in FAMILIES:
-        raise ValueError(f"{name} has model_type {kind}, which is not understood; these are: {', '.join(sorted(FAMILIES))}")
+        raise ValueError(f"{name} has model_type {str(kind)[:40]!r}, which is not understood; these are: {', '.join(sorted(FAMILIES))}")
     if isinstance(config.get("text_config"), dict):
         config = {**config, **config["text_config"]}  # a model that also sees: only the part that reads and writes counts
     fields = Fields(config, FAMILIES[kind].defaults, kind, name)
-    return LLM(name=name, label=label or str(config.get("_name_or_path") or name), family=kind, also=tuple(also),
-               source=source or name, **shape(fields))
+    if label is None:
+        label = str(config.get("_name_or_path") or name).rstrip("/").split("/")[-1]
+    return LLM(name=name, label=label, family=kind, also=tuple(also), source=source or name, **shape(fields))
 
 
 def _load(path):
@@ -34,6 +38,8 @@ def _load(path):
         raise ValueError(f"{path} cannot be read ({fault.strerror}); give the path of a Hugging Face config.json") from None
     except UnicodeDecodeError:
         raise ValueError(f"{path} is not text; give the path of a Hugging Face config.json") from None
+    except RecursionError:
+        raise ValueError(f"{path} is nested too deeply to be a Hugging Face config.json") from None
     except json.JSONDecodeError as fault:
         raise ValueError(f"{path} is not JSON (line {fault.lineno}: {fault.msg}); give a Hugging Face config.json") from None
     if not isinstance(config, dict):
@@ -53,8 +59,8 @@ class Fields:
         value = self.values.get(field, otherwise)
         if value is None:
             raise ValueError(f"{self.name} lacks {field}, which a {self.kind} model needs")
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise ValueError(f"{self.name} has {field} = {value!r}; it must be a whole number above 0")
+        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= LARGEST:
+            raise ValueError(f"{self.name} has {field} = {str(value)[:40]!r}; it must be a whole number above 0")
         return value
 
     def optional(self, field):

@@ -177,6 +177,8 @@ def shape(fields):
     hidden, layers, vocabulary = (fields.count(f) for f in ("hidden_size", "num_hidden_layers", "vocab_size"))
     attention = family.attention(fields, family, hidden)
     feed = family.feed(fields, hidden, layers)
+    if feed.sparse_layers < 0 or feed.used > feed.experts:
+        raise ValueError(f"{fields.name} has more dense layers than layers, or uses more experts than it has")
     tied = fields.flag("tie_word_embeddings", family.tied)
     tables = vocabulary * hidden * (1 if tied else 2)
     experts = feed.sparse_layers * feed.experts * feed.expert

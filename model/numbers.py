@@ -9,9 +9,9 @@ def amount(value, name, low=0, unit="tokens"):
     except (TypeError, ValueError):
         raise ValueError(f"{name} must be a number, not {value!r}") from None
     if not np.all(np.isfinite(array)):
-        raise ValueError(f"{name} must be a finite number of {unit}, not {value!r}")
+        raise ValueError(f"{name} must be a finite number{f' of {unit}' if unit else ''}, not {value!r}")
     if np.any(array < low):
-        raise ValueError(f"{name} must be {low} {unit} or more, not {array.min():g}")
+        raise ValueError(f"{name} must be {low} or more, not {array.min():g}")
     return array
 
 

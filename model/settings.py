@@ -129,7 +129,7 @@ def _llama_cpp_effects(m, ctx, slots, kv_unified, count, slot_tokens, total, cac
     if kv_unified or slots is None:
         split = f"{count} slots share one pool of {total:,} tokens; a full pool fails requests"
     else:
-        split = f"{count} slots of {slot_tokens:,} tokens each, whoever needs them"
+        split = f"{count} slots of {slot_tokens:,} tokens each; none can lend to another"
     effects = [Effect(f"-c {ctx}", own), Effect("-np left out" if slots is None else f"-np {slots}", split)]
     if kv_unified:
         effects.append(Effect("--kv-unified", "every slot sees the whole -c, but not at the same time"))
