@@ -20,12 +20,16 @@ class Control:
     unit       stands behind the number ("tokens", "%").
     positions  the values a slider stops at, where equal steps would not do (context lengths); () for equal steps.
     percent    the value is a share and is shown as a percentage.
+    folded     stands in the fold-out that describes the machine.
+    presets    (words, value): buttons that set the value.
     """
 
     name: str
     unit: str = ""
     positions: tuple[float, ...] = ()
     percent: bool = False
+    folded: bool = False
+    presets: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from widgets.picture import Picture
 from widgets.plots import blocks, labels, lines, plot, ticks
 
 from .figure import Control, Figure
-from .machine import CONTEXTS, MACHINE_CONTROLS, MachineSettings
+from .machine import CHOSEN_MACHINE, CONTEXTS, MachineSettings
 from .words import count, digits, gb, people, percent, sentence, tokens, whole
 
 FRAME = 1.62        # the bar's frame, as a multiple of the card: room past the line for who does not fit
@@ -148,7 +148,7 @@ def draw() -> list:
 
 FIGURE = Figure(
     id="kv-memory", title="Who fits on the card?", settings=Settings, compute=compute, draw=draw, main="users",
-    controls=(Control("users", "people"), Control("context", "tokens", positions=CONTEXTS), *MACHINE_CONTROLS),
+    controls=(Control("users", "people"), Control("context", "tokens", positions=CONTEXTS), *CHOSEN_MACHINE),
     explain="""
 <p>Every token that a conversation holds keeps two vectors, K and V, in each layer:</p>
 <p class="formula">2 × <output data-say="layers"></output> layers × <output data-say="kv_heads"></output> KV heads ×

@@ -35,7 +35,8 @@ class MachineSettings(param.Parameterized):
         return model.machine(self.llm, self.gpu, self.weights, self.kv, self.engine)
 
 
-MACHINE_CONTROLS = (Control("engine"), Control("llm"), Control("gpu"), Control("weights"), Control("kv"))
+MACHINE_CONTROLS = (Control("engine"), *(Control(name, folded=True) for name in ("llm", "gpu", "weights", "kv")))
+CHOSEN_MACHINE = (Control("gpu"), Control("llm"), Control("weights"), Control("kv"), Control("engine"))  # where it is the point
 
 # Steps of a context slider: equal steps would put everything that fits on a card into its first tenth.
 CONTEXTS = (512, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 10240, 12288, 16384, 20480, 24576, 32768, 49152, 65536,

@@ -25,16 +25,20 @@ class Parameter:
     percent: bool = False
     choices: tuple[tuple[str, str], ...] = ()
     longest: int = 0
+    folded: bool = False
+    presets: tuple[tuple[str, float], ...] = ()
 
     def data(self) -> dict:
         """What the page needs to know of it; nothing that is empty."""
-        return {key: value for key, value in vars(self).items() if value not in (None, "", (), False, 0) or key in ("default", "low")}
+        kept = ("default", "low")
+        return {key: value for key, value in vars(self).items() if key in kept or value not in (None, "", (), False, 0)}
 
 
 def parameter(figure: Figure, control: Control) -> Parameter:
     """The Parameter of one control."""
     p = figure.settings.param[control.name]
-    common = dict(name=control.name, label=p.label, meaning=p.doc or "", default=p.default, unit=control.unit)
+    common = dict(name=control.name, label=p.label, meaning=p.doc or "", default=p.default, unit=control.unit,
+                  folded=control.folded, presets=control.presets)
     if isinstance(p, param.Boolean):
         return Parameter(kind="bool", **common)
     if isinstance(p, param.Selector):

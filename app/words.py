@@ -42,7 +42,7 @@ def ms(value: float) -> str:
     return f"{digits(value / 1e3)} s" if value >= 10_000 else f"{digits(value)} ms"
 
 
-def digits(value: float, significant: int = 3) -> str:
+def digits(value: float) -> str:
     """Three significant digits, never in powers of ten: `0.62`, `15.9`, `194`, `12,345`."""
     if value == 0:
         return "0"

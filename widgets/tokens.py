@@ -34,5 +34,5 @@ def contrast(one: str, other: str) -> float:
 
 
 def letter_on(colour: str) -> str:
-    """White or black, whichever reads better on this colour: both themes keep it, as they keep the colour."""
-    return max(("#ffffff", "#000000"), key=lambda ink: contrast(ink, colour))
+    """White or black, whichever reads better on this colour. Not quite: pure white is a token, which the dark theme changes."""
+    return max(("#fffffe", "#000001"), key=lambda ink: contrast(ink, colour))

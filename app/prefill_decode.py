@@ -1,0 +1,165 @@
+"""prefill-decode: a prompt is two jobs. Prefill reads it all in one pass, decode writes one token a pass."""
+from __future__ import annotations
+
+import numpy as np
+import param
+
+import model
+from model.trace import BOUNDS, Trace, prefill_decode
+from widgets.picture import Picture
+from widgets.plots import blocks, labels, lines, plot, ticks
+
+from .figure import Control, Figure
+from .machine import MACHINE_CONTROLS, MachineSettings
+from .words import digits, ms, percent, tokens, whole
+
+QUESTION, DOCUMENT = 24, 2000
+PROMPTS = (1, 8, 16, QUESTION, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, DOCUMENT, 3072, 4096, 6144, 8192,
+           12288, 16384, 24576, 32768)
+GAP = 0.06  # share of a pass that is left free behind it, so that passes can be counted
+
+# The reply that appears, one word a token: as long as the longest reply.
+REPLY = (
+    "Two things happened since you pressed send. First the card read your whole prompt in one pass: every token of it went "
+    "through the model side by side, so the weights were fetched once and used for all of them. That is prefill, and it "
+    "keeps the arithmetic busy. Then it began to write. For each word you see here the card fetched all the weights again, "
+    "used them for a single token, put that token into the cache and started over. That is decode, and it keeps the memory "
+    "busy while the arithmetic waits. Nothing about this reply was hard to compute. It was slow to fetch. A second person "
+    "could have had a word from every one of these passes for almost nothing more.").split()
+
+
+class Settings(MachineSettings):
+    """One prompt and its reply."""
+
+    prompt = param.Integer(DOCUMENT, bounds=(1, PROMPTS[-1]), label="Prompt", doc="tokens of the prompt that is sent")
+    reply = param.Integer(16, bounds=(1, 120), label="Reply length", doc="tokens of the reply that comes back")
+
+
+def compute(s: Settings) -> Picture:
+    """One request alone: frame f is pass f, the last frame the moment after the last pass."""
+    m = s.machine()
+    trace = prefill_decode(m, prompt_tokens=s.prompt, reply_tokens=s.reply)
+    alone = model.pass_cost(m, users=1, context=0)
+    clock = np.append(trace.start_ms, trace.end_ms[-1])
+    end, last = clock[-1], trace.passes
+    memory, arithmetic = np.append(trace.memory_busy, 0.0), np.append(trace.arithmetic_busy, 0.0)
+    words = _words(s, m, trace, alone)
+    return Picture(
+        sources={
+            "meters_empty": dict(left=[0, 0], right=[1, 1], bottom=[1.0, 0.0], top=[1.45, 0.45]),
+            "memory": dict(left=[0], bottom=[1.0], top=[1.45]), "arithmetic": dict(left=[0], bottom=[0.0], top=[0.45]),
+            "memory_name": dict(x=[0], y=[1.7]), "arithmetic_name": dict(x=[0], y=[0.7]),
+            **_strip("memory", trace, 0), **_strip("arithmetic", trace, 1),
+            "now": dict(y0=[-0.12], y1=[1.12]),
+            "prefill_name": dict(x=[0], y=[1.5], text=[f"prefill: {tokens(s.prompt)}, {ms(trace.pass_ms[0])}"], room=[end]),
+            "decode_name": dict(x=[end], y=[-0.4], room=[end],
+                                text=[f"decode: {words['decode']} a token" if last > 1 else ""]),
+        },
+        frames={
+            "memory.right": memory[:, None], "arithmetic.right": arithmetic[:, None],
+            "memory_name.text": [[f"memory {_busy(share)}"] for share in memory],
+            "arithmetic_name.text": [[f"arithmetic {_busy(share)}"] for share in arithmetic],
+            **_done("memory", trace, 0, clock), **_done("arithmetic", trace, 1, clock),
+            "now.x0": clock[:, None], "now.x1": clock[:, None],
+            "say.sentence": [f"{_moment(trace, f)} {words['answer']}".strip() for f in range(last + 1)],
+            "say.written": [" ".join(REPLY[:f]) for f in range(last + 1)],
+            "say.clock": [ms(t) for t in clock],
+        },
+        clock_ms=clock, frame_names=[f"pass {f + 1} of {last}" for f in range(last)] + [f"after pass {last}"], telling=last,
+        play_s=min(12.0, 4.0 + 0.12 * s.reply), smooth=("memory_done.right", "arithmetic_done.right", "now.x0", "now.x1"),
+        props={"strip.x.end": float(end), **ticks("strip.axis", *_ticks(end))},
+        facts=words,
+        table=(["pass", "begins (ms)", "takes (ms)", "tokens", "reads (GB)", "memory busy (%)", "arithmetic busy (%)", "bound by"],
+               [[f + 1, trace.start_ms[f], trace.pass_ms[f], int(trace.tokens[f, 0]), trace.bytes[f] / 1e9,
+                 100 * trace.memory_busy[f], 100 * trace.arithmetic_busy[f], BOUNDS[trace.bound_by[f]]] for f in range(last)]))
+
+
+def _words(s: Settings, m: model.Machine, trace: Trace, alone: model.PassCost) -> dict[str, str]:
+    """The setting's numbers, and the sentence that answers the question with them."""
+    prefill_ms = trace.pass_ms[0]
+    ratio = alone.pass_ms / (prefill_ms / s.prompt)
+    facts = dict(
+        prompt=whole(s.prompt), reply=whole(s.reply), prefill=ms(prefill_ms), prefill_bound=BOUNDS[trace.bound_by[0]],
+        weights=f"{m.llm.weights_bytes(m.weights) / 1e9:.2f} GB", alone=ms(alone.pass_ms),
+        speed=digits(alone.tokens_per_s), ratio=whole(ratio), bound=str(alone.bound_by), total=ms(trace.end_ms[-1]),
+        decode=ms(trace.pass_ms[1:].mean()) if s.reply > 1 else ms(alone.pass_ms),
+        busy=percent(alone.arithmetic_ms / alone.pass_ms), bandwidth=whole(m.gpu.bandwidth_bytes_s / 1e9),
+        peak=digits(m.gpu.peak_flops / 1e12), parameters=whole(m.llm.active_parameters))
+    facts["answer"] = (
+        f"Prefill reads {tokens(s.prompt)} in one pass of {facts['prefill']}, bound by {facts['prefill_bound']}. Decode reads "
+        f"{facts['weights']} of weights for every token: {facts['alone']}, bound by {facts['bound']}, "
+        f"{facts['speed']} tokens/s at most. A written token costs {facts['ratio']} times a prompt token.")
+    if s.reply > 1:
+        facts["answer"] += f" With the KV cache of this prompt a token takes {facts['decode']}."
+    return facts
+
+
+def _strip(name: str, trace: Trace, bound: int) -> dict:
+    """Blocks of the passes bound so: pale where they will be, and the solid part that has been."""
+    mine = trace.bound_by == bound
+    left, right = trace.start_ms[mine], trace.end_ms[mine] - GAP * trace.pass_ms[mine].clip(max=trace.pass_ms[-1])
+    level = dict(bottom=np.zeros(mine.sum()), top=np.ones(mine.sum()))
+    return {f"{name}_ahead": dict(left=left, right=right, **level), f"{name}_done": dict(left=left, **level)}
+
+
+def _done(name: str, trace: Trace, bound: int, clock: np.ndarray) -> dict:
+    ahead = _strip(name, trace, bound)[f"{name}_ahead"]
+    return {f"{name}_done.right": np.clip(clock[:, None], ahead["left"], ahead["right"])}
+
+
+def _busy(share: float) -> str:
+    return f"{percent(share)} busy" if share else "idle"
+
+
+def _moment(trace: Trace, f: int) -> str:
+    if f == trace.passes:
+        return ""
+    job = f"Pass 1 reads the prompt" if f == 0 else f"Pass {f + 1} writes token {f + 1}"
+    return f"{job}: memory {percent(trace.memory_busy[f])} busy, arithmetic {percent(trace.arithmetic_busy[f])}."
+
+
+def _ticks(end: float) -> tuple[list[float], list[str]]:
+    """About five round moments, in ms, or in s where the run is long."""
+    rough = end / 5
+    size = 10 ** np.floor(np.log10(rough))
+    step = size * next(k for k in (1, 2, 5, 10) if k * size >= rough)
+    values = np.arange(0, end * 1.0001, step)
+    seconds = end >= 5000
+    return list(values), [f"{v / 1000:g} s" if seconds and v else f"{v:g}{' ms' if v else ''}" for v in values]
+
+
+def draw() -> list:
+    """Two meters, and under them the strip of passes."""
+    meters = plot("meters", 104, (0, 1), (-0.05, 2.0))
+    blocks(meters, "meters_empty", "panel", line="line")
+    blocks(meters, "memory", "memory")
+    blocks(meters, "arithmetic", "arithmetic")
+    labels(meters, "memory_name", "memory", bold=True)
+    labels(meters, "arithmetic_name", "arithmetic", bold=True)
+    strip = plot("strip", 136, (0, 450), (-0.7, 1.8), axis=True)
+    for name in ("memory", "arithmetic"):
+        blocks(strip, f"{name}_ahead", f"{name}_pale")
+        blocks(strip, f"{name}_done", name)
+    lines(strip, "now", "ink")
+    labels(strip, "prefill_name", "ink")
+    labels(strip, "decode_name", "ink", align="right")
+    return [meters, strip]
+
+
+FIGURE = Figure(
+    id="prefill-decode", title="What is the card busy with?", settings=Settings, compute=compute, draw=draw, main="prompt",
+    controls=(Control("prompt", "tokens", positions=PROMPTS,
+                      presets=(("A short question", QUESTION), ("A pasted document", DOCUMENT))),
+              Control("reply", "tokens"), *MACHINE_CONTROLS),
+    beside="""<div class="chat"><p class="sent"><span data-say="prompt"></span> tokens of prompt
+<button type="button" data-do="send">Send</button> <span class="clock" data-say="clock"></span></p>
+<p class="written" data-say="written"></p></div>""",
+    explain="""
+<p>A pass takes as long as the longer of its two jobs:</p>
+<p class="formula">time = max(bytes read ÷ bandwidth, arithmetic ÷ peak)</p>
+<p>Decode: <output data-say="weights"></output> ÷ <output data-say="bandwidth"></output> GB/s =
+<output data-say="alone"></output>, and <output data-say="speed"></output> tokens/s. Its arithmetic is 2 ×
+<output data-say="parameters"></output> parameters: <output data-say="busy"></output> of what the card could do in that time.</p>
+<p>Prefill: 2 × <output data-say="parameters"></output> parameters × <output data-say="prompt"></output> tokens ÷
+<output data-say="peak"></output> TFLOPS, but never faster than one read of the weights:
+<output data-say="prefill"></output>. For each token that is <output data-say="ratio"></output> times less than decode.</p>""")

@@ -1,0 +1,33 @@
+// Answers of each figure's main control, computed at build time by the function that Python runs: used until Python is there.
+export class Answers {
+  constructor(base, figure) {
+    this.address = new URL(`answers/${figure}.json.gz`, base);
+    this.known = null;
+  }
+
+  /** Fetches them, once; a failure is forgotten, so that a later try may succeed. */
+  load() {
+    this.loading ??= this.fetch().catch((error) => {
+      this.loading = null;
+      throw error;
+    });
+    return this.loading;
+  }
+
+  async fetch() {
+    const response = await fetch(this.address);
+    if (!response.ok) throw new Error(`${response.status}`);
+    const text = await new Response(response.body.pipeThrough(new DecompressionStream("gzip"))).text();
+    const { setting, values, patches } = JSON.parse(text);
+    this.setting = setting;
+    this.known = new Map(values.map((value, i) => [value, patches[i]]));
+    return this;
+  }
+
+  /** The patch for these values if the main control is all that differs from the defaults, else undefined. */
+  find(values, defaults) {
+    if (!this.known) return undefined;
+    const others = Object.keys(values).some((name) => name !== this.setting && values[name] !== defaults[name]);
+    return others ? undefined : this.known.get(values[this.setting]);
+  }
+}

@@ -1,0 +1,163 @@
+// One figure on the page: Bokeh's drawing of its document, the frames that the player moves through, its words.
+import { Player } from "./player.mjs";
+import { columns, onTheme, paint, themed } from "./theme.mjs";
+
+const measure = document.createElement("canvas").getContext("2d");
+
+export class FigureView {
+  /** @param {HTMLElement} element  the <figure>  @param {(words: Record<string,string>) => void} said  told what it says */
+  constructor(element, said) {
+    this.element = element;
+    this.id = element.dataset.figure;
+    this.said = said;
+    this.status = element.querySelector("[role=status]");
+    this.holder = element.querySelector(".plots");
+    this.picture = element.querySelector(".picture");
+    this.words = {};
+    this.player = new Player(element.querySelector(".player"), (index, part) => this.draw(index, part));
+    this.player.root.addEventListener("playing", ({ detail }) => this.status.setAttribute("aria-live", detail ? "off" : "polite"));
+    this.picture.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  /** Draws the document for the first time, beside the still picture and then instead of it. */
+  async open(json) {
+    const { Document, embed } = globalThis.Bokeh;
+    this.document = Document.from_json(json);
+    this.byName = new Map([...this.document._all_models.values()].filter((m) => m.name).map((m) => [m.name, m]));
+    paint(this.document._all_models.values());
+    this.holder.hidden = false;
+    const plots = json.roots.filter(({ name }) => name === "Figure");
+    const places = plots.map(({ attributes }) => {
+      const place = document.createElement("div");
+      place.style.height = `${attributes.height}px`;
+      this.holder.append(place);
+      return place;
+    });
+    await embed.add_document_standalone(this.document, this.holder, places);
+    this.plots = plots.map(({ id }) => this.document.get_model_by_id(id));
+    this.element.classList.add("drawn");
+    this.read(this.about().telling);
+    onTheme(() => {
+      paint(this.document._all_models.values());
+      this.player.draw(0);
+    });
+    new ResizeObserver(() => this.relabel()).observe(this.holder);
+  }
+
+  about() {
+    return JSON.parse(this.byName.get("about").data.json[0]);
+  }
+
+  /** Takes an answer: a Bokeh patch that replaces sources, frames and ranges. */
+  apply({ json, buffers }) {
+    const patch = typeof json === "string" ? JSON.parse(json) : json;
+    this.document.apply_json_patch(patch, buffers instanceof Map ? buffers : new Map(buffers ?? []));
+    this.read(this.about().telling);
+  }
+
+  /** Reads frames and words of the present setting, and shows one frame. */
+  read(index) {
+    const frames = columns(this.byName.get("frames"));
+    const about = this.about();
+    this.moving = new Map();
+    this.spoken = [];
+    for (const [key, rows] of Object.entries(frames)) {
+      const dot = key.indexOf(".");
+      if (dot < 0) continue;
+      const [source, column] = [key.slice(0, dot), key.slice(dot + 1)];
+      if (source === "say") this.spoken.push([column, rows]);
+      else {
+        if (!this.moving.has(source)) this.moving.set(source, { columns: [], index: -1, smooth: false });
+        const smooth = about.smooth.includes(key);
+        const entry = this.moving.get(source);
+        entry.columns.push({ column, rows, smooth, width: rows.shape ? rows.shape[1] : 0 });
+        entry.smooth ||= smooth;
+      }
+    }
+    this.table = about.table;
+    this.facts = about.facts;
+    this.say(about.facts);
+    this.relabel();
+    this.player.load({ clock: frames.clock_ms, names: frames.frame_name, seconds: about.play_s }, index);
+    this.element.dispatchEvent(new CustomEvent("answered", { bubbles: true }));
+  }
+
+  draw(index, part) {
+    for (const [name, entry] of this.moving) {
+      if (entry.index === index && !entry.smooth) continue;
+      const source = this.byName.get(name);
+      const data = { ...columns(source) };
+      for (const column of entry.columns) data[column.column] = row(column, index, entry.smooth && column.smooth ? part : 0);
+      if (data.color) data.color = themed(data.color);
+      if (data.text) data.shown = this.fitting(source, data);
+      source.data = data;
+      entry.index = index;
+    }
+    this.say(Object.fromEntries(this.spoken.map(([word, rows]) => [word, rows[index]])));
+  }
+
+  /** Writes words wherever the page asks for them: only those that changed. */
+  say(words) {
+    const fresh = {};
+    for (const [word, text] of Object.entries(words)) {
+      if (this.words[word] === text) continue;
+      this.words[word] = fresh[word] = text;
+    }
+    if (Object.keys(fresh).length) this.said(fresh);
+  }
+
+  // Labels that would not fit their room are left out: measured here, where the font and the width are known.
+  relabel() {
+    for (const entry of this.moving?.values() ?? []) entry.index = -1;
+    for (const model of this.byName?.values() ?? []) {
+      if (model.type === "ColumnDataSource" && columns(model).text) {
+        const data = columns(model);
+        model.data = { ...data, shown: this.fitting(model, data) };
+      }
+    }
+    if (this.moving && this.player.film.clock.length > 1) this.draw(this.player.index, 0);
+  }
+
+  fitting(source, { text, room }) {
+    if (!room) return Array.from(text);
+    for (const plot of this.plots ?? []) {
+      const renderer = plot.renderers.find((r) => r.data_source === source && r.glyph.type === "Text");
+      if (!renderer) continue;
+      const { glyph } = renderer;
+      const get = (spec) => spec?.value ?? spec;
+      measure.font = `${get(glyph.text_font_style) === "bold" ? "bold " : ""}${get(glyph.text_font_size)} ${get(glyph.text_font)}`;
+      const inner = plot.inner_width || this.holder.clientWidth;
+      const pixels = inner / Math.abs(plot.x_range.end - plot.x_range.start);
+      return Array.from(text, (word, i) => (word && measure.measureText(word).width > room[i] * pixels + 1 ? "" : word));
+    }
+    return Array.from(text);
+  }
+
+  /** Lights up one part of the picture (or none): the others go pale. */
+  light(part) {
+    for (const plot of this.plots ?? []) {
+      const hit = part && plot.renderers.some((r) => r.name === `part:${part}`);
+      for (const renderer of plot.renderers) renderer.muted = Boolean(hit) && renderer.name !== `part:${part}`;
+    }
+  }
+
+  key(event) {
+    if (event.target !== this.picture || event.altKey || event.ctrlKey || event.metaKey) return;
+    const { player } = this;
+    const act = { " ": () => player.toggle(), ArrowLeft: () => player.step(-1), ArrowRight: () => player.step(1),
+      Home: () => player.go(0), End: () => player.go(player.last_index) }[event.key];
+    if (!act) return;
+    event.preventDefault();
+    act();
+  }
+}
+
+function row({ rows, width }, index, part) {
+  if (!rows.shape) return rows[index];
+  const Plain = Object.getPrototypeOf(rows.constructor); // BokehJS's typed arrays with a shape are subclasses
+  const at = (i) => new Plain(rows.buffer, rows.byteOffset + i * width * rows.BYTES_PER_ELEMENT, width);
+  const now = at(index);
+  if (!part || (index + 2) * width > rows.length) return now;
+  const next = at(index + 1);
+  return Float32Array.from(now, (value, i) => value + part * (next[i] - value));
+}

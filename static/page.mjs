@@ -1,0 +1,283 @@
+// The page: text first, figures when they come near, Python after that. Essay and embeds run the same code.
+import { Answers } from "./answers.mjs";
+import { readAddress, writeAddress } from "./address.mjs";
+import { Controls } from "./controls.mjs";
+import { FigureView } from "./figure.mjs";
+import { Numbers } from "./numbers.mjs";
+import { Python } from "./python.mjs";
+
+const root = document.documentElement;
+const base = new URL(".", import.meta.url);
+const figures = JSON.parse(document.getElementById("parameters").textContent);
+const embedded = root.dataset.embed || null;
+const calm = matchMedia("(prefers-reduced-motion: reduce)");
+const address = readAddress(location.search, figures, embedded);
+const query = new URLSearchParams(location.search);
+const idle = globalThis.requestIdleCallback ?? ((callback) => setTimeout(callback, 1));
+
+let python;
+let bokeh;
+const views = new Map(); // figure -> Exhibit
+
+performance.mark("text");
+root.dataset.python = "waiting";
+
+/** BokehJS, fetched once. */
+function drawing() {
+  bokeh ??= new Promise((resolve, reject) => {
+    const script = document.createElement("script");
+    script.src = new URL("bokeh.min.js", base);
+    script.onload = resolve;
+    script.onerror = () => reject(new Error("the drawing library could not be loaded"));
+    document.head.append(script);
+  });
+  return bokeh;
+}
+
+/** Whether the reader's line is slow or metered: then nothing large is fetched unasked. */
+function thrifty() {
+  const line = navigator.connection;
+  if (line?.saveData || /2g|3g/.test(line?.effectiveType ?? "") || line?.downlink < 3) return true;
+  const [script] = performance.getEntriesByName(new URL("bokeh.min.js", base).href);
+  return Boolean(script?.transferSize) && script.transferSize / script.duration < 400; // bytes a millisecond: 3.2 Mbit/s
+}
+
+/** Whether the host compresses what it serves, so that Python's files need not be unpacked in the page. */
+function compressed() {
+  const [script] = performance.getEntriesByName(new URL("bokeh.min.js", base).href);
+  return Boolean(script?.decodedBodySize) && script.encodedBodySize < script.decodedBodySize * 0.25;
+}
+
+function startPython() {
+  if (!python) {
+    python = new Python(base, { boot: query.get("boot"), compressed: compressed() });
+    python.addEventListener("answer", ({ detail }) => views.get(detail.figure)?.answer(detail));
+    python.addEventListener("wrong", ({ detail }) => views.get(detail.figure)?.note(detail.error));
+    python.addEventListener("state", () => views.forEach((view) => view.report()));
+    python.addEventListener("progress", ({ detail }) => views.forEach((view) => view.progress(detail)));
+  }
+  python.start();
+  return python;
+}
+
+/** One figure with its controls, its address and its answers. */
+class Exhibit {
+  constructor(element) {
+    this.element = element;
+    this.id = element.dataset.figure;
+    this.parameters = figures[this.id];
+    this.defaults = Object.fromEntries(this.parameters.map((p) => [p.name, p.default]));
+    this.message = element.querySelector(".note");
+    this.retry = element.querySelector(".retry");
+    this.view = new FigureView(element, (words) => this.say(words));
+    this.controls = new Controls(element.querySelector(".controls"), this.parameters, () => this.changed());
+    this.answers = new Answers(base, this.id);
+    this.shown = JSON.stringify(this.controls.values);
+    this.played = false;
+    for (const [name, value] of Object.entries(address.values[this.id] ?? {})) this.controls.set(name, value);
+    this.retry.addEventListener("click", () => startPython());
+    element.querySelector("[data-do=send]")?.addEventListener("click", () => this.view.player.restart());
+    this.table = element.querySelector(".data tbody");
+    element.querySelector(".data")?.addEventListener("toggle", () => this.tabulate());
+    element.addEventListener("answered", () => this.tabulate());
+  }
+
+  /** Draws the figure; once. */
+  draw() {
+    this.drawn ??= this.open().catch((error) => {
+      this.drawn = null;
+      this.note(`This picture stands still: ${error.message}.`);
+    });
+    return this.drawn;
+  }
+
+  async open() {
+    const [response] = await Promise.all([fetch(new URL(`figures/${this.id}.json`, base)), drawing()]);
+    if (!response.ok) throw new Error("its frames could not be loaded");
+    await this.view.open(await response.json());
+    if (!performance.getEntriesByName("first-figure").length) {
+      performance.mark("first-figure");
+      root.dispatchEvent(new Event("first-figure"));
+    }
+    this.answers.load().then(() => this.pending() && this.resolve(performance.now())).catch(() => {});
+    if (this.pending()) this.resolve(performance.now());
+    const position = address.positions[this.id];
+    if (position !== undefined) {
+      this.played = true;
+      this.view.player.go(position);
+    }
+    if (this.inView) this.premiere();
+  }
+
+  /** True while the picture shows other settings than the controls. */
+  pending() {
+    return JSON.stringify(this.controls.values) !== this.shown;
+  }
+
+  changed() {
+    this.played = true; // a reader who moves a control is past the first showing
+    this.view.player.pause();
+    numbers.follow(this.id, this.controls.values);
+    remember();
+    this.resolve(performance.now());
+  }
+
+  /** Gets the picture to the present settings: from what was computed at build time, or from Python. */
+  resolve(since) {
+    const values = { ...this.controls.values };
+    if (!this.view.document) {
+      this.report();
+      this.draw();
+      return;
+    }
+    if (python?.state !== "live") {
+      const patch = this.answers.find(values, this.defaults);
+      if (patch) {
+        // Python, when it comes, must know: it is told, and its answer is the same.
+        if (python) python.ask(this.id, values, since);
+        else early.set(this.id, values);
+        this.take({ json: patch }, values, since);
+        return;
+      }
+    }
+    this.report();
+    startPython().ask(this.id, values, since);
+    this.report();
+  }
+
+  answer({ json, buffers, since }) {
+    if (python.next.has(this.id)) return; // a newer setting is on its way
+    this.take({ json, buffers }, { ...this.controls.values }, since);
+  }
+
+  take(patch, values, since) {
+    const shown = JSON.stringify(values);
+    if (shown !== this.shown || patch.buffers) this.view.apply(patch);
+    this.shown = shown;
+    this.report();
+    performance.measure("setting", { start: since, end: performance.now(), detail: this.id });
+  }
+
+  /** Writes words into the places that ask for them, in the figure and in the prose. */
+  say(words) {
+    this.places ??= Map.groupBy(
+      [...document.querySelectorAll("[data-say]")].filter((place) => place.closest("[data-figure]")?.dataset.figure === this.id),
+      (place) => place.dataset.say);
+    for (const [word, text] of Object.entries(words)) {
+      for (const place of this.places.get(word) ?? []) place.textContent = text;
+    }
+  }
+
+  note(text) {
+    this.message.textContent = text;
+  }
+
+  /** Says in words what the reader waits for, or what is missing. */
+  report() {
+    const waiting = this.pending();
+    this.element.classList.toggle("waiting", waiting);
+    const failed = python?.state === "failed";
+    this.retry.hidden = !failed;
+    if (failed) this.note(`Python could not be loaded (${python.error}). ${waiting ? "The picture shows the settings before." : "The figure plays its first settings."}`);
+    else if (waiting && python?.state !== "live") this.note("Waiting for Python to answer this setting.");
+    else this.note("");
+  }
+
+  progress({ loaded, total }) {
+    if (!this.pending()) return;
+    const megabytes = (bytes) => (bytes / 1e6).toFixed(1);
+    this.note(`Waiting for Python to answer this setting: ${megabytes(total - loaded)} of ${megabytes(total)} MB left.`);
+  }
+
+  look(seen) {
+    this.inView = seen;
+    this.view.player.look(seen);
+    if (seen && this.view.document) this.premiere();
+  }
+
+  /** Plays once when it comes into view, never again unasked; not at all where motion is unwanted. */
+  premiere() {
+    if (this.played || calm.matches || root.dataset.teach) return;
+    this.played = true;
+    this.view.player.restart();
+  }
+
+  tabulate() {
+    const { table } = this.view;
+    if (!table || !this.table || !this.element.querySelector(".data").open) return;
+    this.table.replaceChildren(...table.rows.map((cells) => {
+      const line = document.createElement("tr");
+      line.append(...cells.map((cell) => {
+        const box = document.createElement("td");
+        box.textContent = typeof cell === "number" ? cell.toLocaleString("en", { maximumFractionDigits: 3 }) : cell;
+        return box;
+      }));
+      return line;
+    }));
+  }
+}
+
+const early = new Map(); // settings answered before Python was asked for
+const numbers = new Numbers(document, figures, (figure, name, value) => {
+  const exhibit = views.get(figure);
+  exhibit.controls.set(name, value);
+  exhibit.changed();
+});
+
+let remembering;
+/** Writes the settings into the address, after the reader's hand has come to rest. */
+function remember() {
+  clearTimeout(remembering);
+  remembering = setTimeout(() => {
+    const values = Object.fromEntries([...views].map(([id, view]) => [id, view.controls.values]));
+    history.replaceState(null, "", location.pathname + writeAddress(location.search, figures, values, {}, embedded) + location.hash);
+  }, 300);
+}
+
+function observe() {
+  const near = new IntersectionObserver((entries) => {
+    for (const { target, isIntersecting } of entries) if (isIntersecting) views.get(target.dataset.figure).draw();
+  }, { rootMargin: "600px" });
+  const seen = new IntersectionObserver((entries) => {
+    for (const { target, isIntersecting } of entries) views.get(target.closest("figure").dataset.figure).look(isIntersecting && !document.hidden);
+  }, { threshold: 0.35 });
+  for (const view of views.values()) {
+    near.observe(view.element);
+    seen.observe(view.view.picture);
+  }
+}
+
+/** The rest of the figures, one at a time, whenever the page has nothing else to do. */
+function drawRest() {
+  const left = [...views.values()].find((view) => !view.drawn);
+  if (left) idle(() => left.draw().then(drawRest));
+}
+
+function lightParts() {
+  for (const name of ["pointerenter", "focus", "pointerleave", "blur"]) {
+    document.addEventListener(name, ({ target }) => {
+      const word = target instanceof Element ? target.closest(".part") : null;
+      if (word) views.get(word.dataset.figure)?.view.light(name === "pointerenter" || name === "focus" ? word.dataset.part : null);
+    }, true);
+  }
+}
+
+for (const element of document.querySelectorAll("figure[data-figure]")) views.set(element.dataset.figure, new Exhibit(element));
+for (const [id, view] of views) numbers.follow(id, view.controls.values);
+const problems = document.querySelector(".problems");
+for (const problem of address.problems) {
+  problems.hidden = false;
+  problems.append(Object.assign(document.createElement("p"), { textContent: problem }));
+}
+observe();
+lightParts();
+root.addEventListener("first-figure", () => {
+  if (embedded || thrifty()) return;
+  idle(() => {
+    startPython();
+    for (const [figure, values] of early) python.ask(figure, values);
+    early.clear();
+    drawRest();
+  });
+}, { once: true });
+addEventListener("beforeprint", () => views.forEach(({ view }) => view.document && view.player.go(view.about().telling)));

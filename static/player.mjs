@@ -1,0 +1,122 @@
+// Moves a cursor through frames. It knows a clock and five buttons; what a frame looks like is the figure's business.
+
+/** @typedef {{clock: ArrayLike<number>, names: string[], seconds: number}} Film */
+
+export class Player {
+  /** @param {HTMLElement} root    the player's controls: elements with data-do
+   *  @param {(index: number, part: number) => void} show  draws frame `index`, moved on by `part` (0..1) to the next */
+  constructor(root, show) {
+    this.root = root;
+    this.show = show;
+    this.film = { clock: [0], names: [""], seconds: 1 };
+    this.at = 0; // milliseconds of the model's clock
+    this.index = 0;
+    this.playing = false;
+    this.seen = false; // on screen and not hidden: only then is anything drawn
+    this.last = 0;
+    const find = (what) => root.querySelector(`[data-do="${what}"]`);
+    this.play = find("play");
+    this.position = find("position");
+    this.name = root.querySelector(".frame-name");
+    this.speed = find("speed");
+    this.play.addEventListener("click", () => this.toggle());
+    find("back").addEventListener("click", () => this.step(-1));
+    find("forward").addEventListener("click", () => this.step(1));
+    find("restart").addEventListener("click", () => this.restart());
+    this.position.addEventListener("input", () => this.go(Number(this.position.value)));
+  }
+
+  get last_index() {
+    return this.film.clock.length - 1;
+  }
+
+  /** Puts a new film in and shows one of its frames; a playing one stops: the answer is what a reader waits for. */
+  load(film, index) {
+    this.film = film;
+    this.position.max = this.last_index;
+    this.pause();
+    this.go(index);
+  }
+
+  go(index) {
+    this.pause();
+    this.index = Math.max(0, Math.min(this.last_index, index));
+    this.at = this.film.clock[this.index];
+    this.draw(0);
+  }
+
+  step(by) {
+    this.go(this.index + by);
+  }
+
+  restart() {
+    this.go(0);
+    this.start();
+  }
+
+  toggle() {
+    if (this.playing) this.pause();
+    else this.start();
+  }
+
+  start() {
+    if (this.playing || this.last_index === 0) return;
+    if (this.index >= this.last_index) {
+      this.index = 0;
+      this.at = this.film.clock[0];
+    }
+    this.playing = true;
+    this.last = 0;
+    this.mark();
+    requestAnimationFrame((now) => this.tick(now));
+  }
+
+  pause() {
+    if (!this.playing) return;
+    this.playing = false;
+    this.mark();
+    this.draw(0);
+  }
+
+  /** Called when the figure comes into view or leaves it: a film that nobody sees stands still. */
+  look(seen) {
+    this.seen = seen;
+    this.last = 0;
+    if (seen && this.playing) requestAnimationFrame((now) => this.tick(now));
+  }
+
+  tick(now) {
+    if (!this.playing || !this.seen) return;
+    const { clock, seconds } = this.film;
+    const span = clock[this.last_index] - clock[0];
+    if (this.last) this.at += ((now - this.last) / 1000) * Number(this.speed.value) * (span / seconds);
+    this.last = now;
+    while (this.index < this.last_index && clock[this.index + 1] <= this.at) this.index++;
+    if (this.index >= this.last_index) {
+      this.playing = false;
+      this.at = clock[this.last_index];
+      this.draw(0);
+      this.mark();
+      return;
+    }
+    const begin = clock[this.index];
+    this.draw((this.at - begin) / (clock[this.index + 1] - begin || 1));
+    requestAnimationFrame((next) => this.tick(next));
+  }
+
+  draw(part) {
+    this.show(this.index, part);
+    if (this.position.valueAsNumber !== this.index) this.position.value = this.index;
+    const name = this.film.names[this.index];
+    if (this.name.textContent !== name) {
+      this.name.textContent = name;
+      this.position.setAttribute("aria-valuetext", name);
+    }
+  }
+
+  mark() {
+    this.play.setAttribute("aria-label", this.playing ? "Pause" : "Play");
+    this.play.classList.toggle("playing", this.playing);
+    this.root.dispatchEvent(new CustomEvent("playing", { detail: this.playing, bubbles: true }));
+  }
+}
