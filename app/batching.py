@@ -1,0 +1,174 @@
+"""batching: a static batch waits for its longest reply, a continuous one refills a slot at the next step."""
+from __future__ import annotations
+
+import numpy as np
+import param
+
+import model
+from model.batching import Batch, Schedule, batch
+from widgets.picture import Picture
+from widgets.plots import blocks, labels, lines, plot, ticks
+from widgets.timeline import beside, idle, rows, stack, steps, veil
+from widgets.tokens import PEOPLE, letter_on
+
+from .figure import Control, Figure
+from .lengths import Lengths
+from .machine import MACHINE_CONTROLS, MachineSettings
+from .words import count, letter, ms, percent, sentence, tokens, whole
+
+CONTEXT = 2048                   # tokens that each of them holds, as in the essay's other sections
+DRAWN = (2, 40)                  # shortest and longest reply that a seed draws, in steps
+FRAMES = 180                     # at most
+HEIGHT, TITLE, ROW, STACK = 318, 22, 28, 112   # px; the y axis counts pixels from the top
+TOPS = (TITLE, HEIGHT / 2 + TITLE)             # where the static and the continuous stack begin
+
+
+class Settings(MachineSettings):
+    """Which replies are written in how many slots."""
+
+    slots = param.Integer(4, bounds=(1, 10), label="Slots", doc="replies that are written at the same time")
+    replies = Lengths("24,26,10,28,28,8,30,4,26,16", many=40, most=500, label="Replies",
+                      doc="how many steps each reply takes, in the order in which they were asked for")
+    seed = param.Integer(0, bounds=(0, 999), label="Seed",
+                         doc="0 takes the replies as they are written; any other number draws as many at random")
+
+    def lengths(self) -> tuple[int, ...]:
+        """Steps that each reply takes."""
+        written = self.param.replies.parse(self.replies)
+        if not self.seed:
+            return written
+        return tuple(np.random.default_rng(self.seed).integers(DRAWN[0], DRAWN[1] + 1, len(written)).tolist())
+
+
+def compute(s: Settings) -> Picture:
+    """Both timelines; a frame is a step, or several where there are very many."""
+    lengths = s.lengths()
+    b = batch(s.slots, lengths)
+    m = s.machine()
+    step_ms = model.pass_cost(m, users=s.slots, context=CONTEXT).pass_ms
+    span = max(b.static.steps, b.continuous.steps)
+    at = np.unique(np.append(np.arange(0, span, -(-span // FRAMES)), span))
+    pitch = min(ROW, STACK / s.slots)
+    both = (b.static, b.continuous)
+    replies = stack(*(rows(c.slot, c.start_step, c.end_step, top, pitch) for c, top in zip(both, TOPS)))
+    hues = np.array([PEOPLE[i % len(PEOPLE)] for i in range(len(lengths))] * 2)
+    names = _names(replies, len(lengths), hues)
+    ends = np.array([c.steps for c in both])
+    marks = [f"{whole(n)} step{'' if n == 1 else 's'}, {ms(n * step_ms)}" for n in ends]
+    bottoms = np.array(TOPS) + pitch * s.slots
+    return Picture(
+        sources={
+            "replies": dict(replies, color=hues),
+            "idle": stack(*(rows(*idle(c.slot, c.start_step, c.end_step, s.slots, c.steps), top, pitch, gap=2)
+                            for c, top in zip(both, TOPS))),
+            "letters": names,
+            "letters_ahead": dict(y=names["y"], text=names["text"], room=names["room"]),
+            "veil": dict(right=ends, top=np.array(TOPS), bottom=bottoms),
+            "titles": dict(x=[0.0, 0.0], y=[t - 11 for t in TOPS],
+                           text=["Static: waits for the longest", "Continuous: refills at once"]),
+            "end": dict(x0=ends, x1=ends, y0=np.array(TOPS) - 3, y1=bottoms + 5),
+            **beside(ends, bottoms + 15, marks, span, "end_names"),
+            "cursor": dict(y0=np.array(TOPS) - 3, y1=bottoms + 5),
+        },
+        frames={
+            "veil.left": np.minimum(at[:, None], ends),
+            "letters_ahead.x": np.where(at[:, None] < names["x"], names["x"], np.nan),
+            "cursor.x0": np.tile(at[:, None], 2), "cursor.x1": np.tile(at[:, None], 2),
+            "say.sentence": [f"{_moment(step, span, b)}{_answer(s, m, b, step_ms)}" for step in at.tolist()],
+        },
+        clock_ms=at * step_ms, frame_names=[f"step {whole(n)} of {whole(span)}" for n in at.tolist()],
+        telling=len(at) - 1, play_s=float(np.clip(0.11 * span, 3, 10)),
+        smooth=("veil.left", "cursor.x0", "cursor.x1"),
+        props={"timelines.x.end": span, **ticks("timelines.axis", steps(span))},
+        facts=dict(
+            slots=count(s.slots), replies=count(len(lengths)), lengths=", ".join(map(str, lengths)),
+            lengths_sum=whole(sum(lengths)), static_steps=whole(b.static.steps), continuous_steps=whole(b.continuous.steps),
+            static_idle=percent(b.static.idle_share), continuous_idle=percent(b.continuous.idle_share), step_ms=ms(step_ms),
+            static_ms=ms(b.static.steps * step_ms), continuous_ms=ms(b.continuous.steps * step_ms), context=whole(CONTEXT)),
+        table=(["reply", "length (steps)", "static slot", "static start (step)", "static end (step)",
+                "continuous slot", "continuous start (step)", "continuous end (step)"],
+               [[letter(i), n, *_place(b.static, i), *_place(b.continuous, i)] for i, n in enumerate(lengths)]))
+
+
+def _names(replies: dict, n: int, hues: np.ndarray) -> dict:
+    """A letter in the middle of each reply."""
+    return dict(x=(replies["left"] + replies["right"]) / 2, y=(replies["top"] + replies["bottom"]) / 2,
+                text=[letter(i) for i in range(n)] * 2, room=0.85 * (replies["right"] - replies["left"]),
+                color=[letter_on(hue) for hue in hues])
+
+
+def _place(schedule: Schedule, reply: int) -> list[int]:
+    return [int(schedule.slot[reply]) + 1, int(schedule.start_step[reply]), int(schedule.end_step[reply])]
+
+
+def _moment(step: int, span: int, b: Batch) -> str:
+    """What is complete after `step` steps; nothing at the end."""
+    if step == span:
+        return ""
+    static, continuous = (int(np.sum(c.end_step <= step)) for c in (b.static, b.continuous))
+    if continuous + static == 0:
+        return f"After step {whole(step)}: no reply is complete yet. "
+    return (f"After step {whole(step)}: {count(static)} complete in the static batch, "
+            f"{count(continuous)} in the continuous one. ")
+
+
+def _answer(s: Settings, m: model.Machine, b: Batch, step_ms: float) -> str:
+    static, continuous = b.static.steps, b.continuous.steps
+    what = f"{sentence(count(len(b.static.slot), 'reply', 'replies'))} in {count(s.slots, 'slot')}: "
+    if static == continuous:
+        took = f"{whole(static)} steps either way, static and continuous."
+        times = f" that is {ms(static * step_ms)}."
+    else:
+        took = (f"{whole(static)} steps if a batch waits for its longest reply, {whole(continuous)} if a free slot is "
+                "refilled at the next step.")
+        times = f" that is {ms(static * step_ms)} against {ms(continuous * step_ms)}."
+    pace = f" At {ms(step_ms)} a step{times}"
+    return f"{what}{took} {_idle(b)}{pace}{_too_many(m, s.slots)}"
+
+
+def _idle(b: Batch) -> str:
+    shares = [percent(c.idle_share) for c in (b.static, b.continuous)]
+    if shares[0] != shares[1]:
+        return f"Slots are idle {shares[0]} and {shares[1]} of the time."
+    return "No slot is ever idle." if shares[0] == "0%" else f"Slots are idle {shares[0]} of the time."
+
+
+def _too_many(m: model.Machine, slots: int) -> str:
+    """Words for a card that could not hold what fills these slots."""
+    fit = model.kv_memory(m, users=slots, context=CONTEXT).users_fit
+    if fit >= slots:
+        return ""
+    return f" (This card's memory would hold {count(fit)} of these slots with {tokens(CONTEXT)} each.)"
+
+
+def draw() -> list:
+    """Two stacks of slots on one axis."""
+    p = plot("timelines", HEIGHT + 40, (0, 84), (HEIGHT, 0), axis=True, axis_label="steps")
+    blocks(p, "idle", "line", hatch="line")
+    blocks(p, "replies", "field:color", line="paper")
+    labels(p, "letters", "field:color", align="center", bold=True, size=12, part="replies")
+    veil(p)
+    labels(p, "letters_ahead", "ink", align="center", bold=True, size=12, part="replies")
+    lines(p, "end", "ink", width=2)
+    lines(p, "cursor", "ink")
+    labels(p, "titles", "ink")
+    labels(p, "end_names_left", "ink", align="right", bold=True, part="end")
+    labels(p, "end_names_right", "ink", bold=True, part="end")
+    return [p]
+
+
+FIGURE = Figure(
+    id="batching", title="When is everybody served?", settings=Settings, compute=compute, draw=draw, main="slots",
+    controls=(Control("slots", "slots"), Control("replies", "steps"), Control("seed"), *MACHINE_CONTROLS),
+    explain="""
+<p>A step is one pass: it writes one token in every slot that is filled. Replies are taken in the order in which they
+were asked for (their lengths: <output data-say="lengths"></output>).</p>
+<p class="formula">static = the longest of each batch of <output data-say="slots"></output>, added up =
+<output data-say="static_steps"></output> steps</p>
+<p class="formula">continuous = the step at which the last of <output data-say="replies"></output> replies is complete =
+<output data-say="continuous_steps"></output> steps</p>
+<p class="formula">idle = 1 − <output data-say="lengths_sum"></output> written ÷ (<output data-say="slots"></output> slots ×
+steps) = <output data-say="static_idle"></output> and <output data-say="continuous_idle"></output></p>
+<p>Every step is counted as a full one: a pass for <output data-say="slots"></output> people at
+<output data-say="context"></output> tokens each takes <output data-say="step_ms"></output>. Refilling at the next step is
+Orca's iteration-level scheduling (OSDI 2022).</p>""")
