@@ -27,6 +27,7 @@ import model
 from model.chunking import chunked_prefill
 from model.paging import pages
 from model.rows import Row, numbers_in, read_rows
+from model.settings import llama_cpp_settings
 from model.speculation import speculate
 
 from . import order, words
@@ -38,8 +39,8 @@ MEASURED = Path(model.__file__).parent / "data" / "measured" / "measured.csv"
 
 FILTERS = {name: getattr(words, name) for name in ("count", "digits", "gb", "ms", "percent", "sentence", "tokens", "whole")}
 MODEL = dict(pass_cost=model.pass_cost, kv_memory=model.kv_memory, machine=model.machine, gpu=model.gpu, llm=model.llm,
-             chunked_prefill=chunked_prefill, pages=pages, speculate=speculate, numbers_in=numbers_in,
-             round=round)
+             chunked_prefill=chunked_prefill, pages=pages, speculate=speculate,
+             llama_cpp_settings=llama_cpp_settings, numbers_in=numbers_in)
 PART = "part:"  # what widgets.plots puts before the name of a part
 PLACE = '<div id="place-of-{}"></div>'
 
