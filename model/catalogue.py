@@ -1,6 +1,7 @@
 """The catalogue: models, cards and number formats by name, one small data file each (formats share one)."""
 import difflib
 import functools
+import re
 import tomllib
 from pathlib import Path
 
@@ -54,7 +55,7 @@ def plain(name):
     """The form in which names are compared: lower case, dashes, no maker in front."""
     words = str(name).strip().lower().replace("_", "-").replace("/", "-").split()
     words = [word for word in "-".join(words).split("-") if word not in ("", "nvidia", "geforce", "amd")]
-    return "-".join(words)
+    return re.sub(r"(\d)-gb\b", r"\1gb", "-".join(words))
 
 
 def choose(name, known, what):
@@ -82,8 +83,8 @@ def _load(folder, name):
 def _known(folder):
     known = {}
     for name in _names(folder):
-        for other in (name, *_load(folder, name).get("also", ())):
-            known[plain(other)] = name
+        entry = _load(folder, name)
+        known.update({plain(other): name for other in (name, entry["label"], *entry["also"])})
     return known
 
 
@@ -96,7 +97,7 @@ def _find(name, folder, what):
 @functools.cache
 def _read_llm(name):
     entry = _load("llms", name)
-    return read_config(entry["config"], name=name, label=entry["label"], also=entry.get("also", ()), source=entry["source"])
+    return read_config(entry["config"], name=name, label=entry["label"], also=entry["also"], source=entry["source"])
 
 
 @functools.cache
@@ -104,7 +105,7 @@ def _read_gpu(name):
     entry = _load("gpus", name)
     return GPU(name=name, label=entry["label"], maker=entry["maker"], architecture=entry["architecture"],
                kind=entry["kind"], bandwidth_bytes_s=entry["bandwidth_gb_s"] * 1e9, peak_flops=entry["peak_tflops"] * 1e12,
-               memory_bytes=entry["memory_gb"] * 1e9, also=tuple(entry.get("also", ())), source=entry["source"])
+               memory_bytes=entry["memory_gb"] * 1e9, also=tuple(entry["also"]), source=entry["source"])
 
 
 @functools.cache

@@ -9,16 +9,16 @@ from model.paging import CHATS
 
 HELP = """python -m model COMMAND [options] [--json]
 
-  pass      what one pass over the model costs     --users --prompt-tokens
-  memory    who fits on the card                   --users --context --utilization
-  batch     static and continuous batching         --slots --replies
-  pages     KV memory reserved, or in pages        --page-size --longest --chats
-  chunk     a long document in chunks              --document --chunk --users
-  guess     speculative decoding                   --guesses --acceptance --draft
-  serve     a simulated server under load          --rate --prompt --output
-  settings  what flags of llama.cpp or vllm do     --ctx --slots, --max-model-len
-  llm, gpu  a record, or all of them               NAME, or --config config.json
-  check     predictions beside measurements        FILE.csv
+  pass      what one pass over the model costs   --users --prompt-tokens
+  memory    who fits on the card                 --users --context --utilization
+  batch     static and continuous batching       --slots --replies
+  pages     KV memory reserved, or in pages      --page-size --longest --chats
+  chunk     a long document in chunks            --document --chunk --users
+  guess     speculative decoding                 --guesses --acceptance --draft
+  serve     a simulated server under load        --rate --prompt --output
+  settings  what flags of llama.cpp or vllm do   --ctx --slots, --max-model-len
+  llm, gpu  a record, or all of them             NAME, or --config config.json
+  check     predictions beside measurements      FILE.csv
 
 Everywhere: --llm --gpu --engine --weights --kv --config --json.
 More: python -m model COMMAND --help"""
