@@ -60,7 +60,8 @@ def render(figure_html: Callable[[str], str], figure: Callable[[str], Figure] = 
     return html
 
 
-def fill(template: str, figure: Callable[[str], Figure] = order.figure, place: Callable[[str], None] = str) -> str:
+def fill(template: str, figure: Callable[[str], Figure] = order.figure,
+         place: Callable[[str], None] = lambda figure_id: None) -> str:
     """The template's Markdown with all numbers in it; `place(id)` is told of each figure's place."""
     known = Words(cache(figure))
     environment = jinja2.Environment(undefined=jinja2.StrictUndefined, autoescape=False, keep_trailing_newline=True)
@@ -107,7 +108,8 @@ class Words:
         if word not in picture.facts and frames is None:
             raise ValueError(f"{figure_id} has no word {word!r}; it has {', '.join(sorted(picture.facts))}")
         text = picture.facts[word] if frames is None else frames[picture.telling]
-        return f'<output data-figure="{figure_id}" data-say="{word}">{escape(text)}</output>'
+        # Silent: a changed setting is told once, by the figure's sentence, and not by every number in the text.
+        return f'<output data-figure="{figure_id}" data-say="{word}" aria-live="off">{escape(text)}</output>'
 
     def setting(self, figure_id: str, name: str) -> str:
         """A number that a reader may change: it stands for the figure's control of that name."""
@@ -143,7 +145,7 @@ def part_names(figure: Figure) -> set[str]:
 
 def _shown(p) -> str:
     """A setting's default as the reader sees it: `8,192`, `80%`, `0.5`."""
-    return words.percent(p.default) if p.percent else f"{p.default:,}"
+    return words.percent(p.default) if p.percent else f"{p.default:,g}" if p.kind == "float" else f"{p.default:,}"
 
 
 @cache
