@@ -75,7 +75,7 @@ class Served:
         for request, mine in enumerate(events):
             cells.fill(request, sorted(mine), int(self.prompts[request]), self.log.last_pass_of[request])
         return trace_of(self.cost(), cells.tokens, cells.state, cells.held, cells.written,
-                        start_ms=self.pass_start_ms, page_size=self.page_size)
+                        times_ms=(self.pass_start_ms, self.pass_end_ms), page_size=self.page_size)
 
 
 @dataclass(frozen=True)

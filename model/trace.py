@@ -57,21 +57,21 @@ class Trace:
         return self.end_ms[self.written[:, request] > 0]
 
 
-def trace_of(cost: PassCost, tokens, state, held, written, start_ms=None, pages=None, page_size: int = 16) -> Trace:
+def trace_of(cost: PassCost, tokens, state, held, written, times_ms=None, page_size: int = 16) -> Trace:
     """The Trace of passes with this `cost` (P,) and these (P, R) arrays.
 
-    The passes follow each other from 0 ms unless `start_ms` (P,) says otherwise.
+    The passes follow each other from 0 ms unless `times_ms`, their starts and ends, (P,) each, say otherwise.
     """
     pass_ms = np.atleast_1d(cost.pass_ms)
-    end_ms = np.cumsum(pass_ms) if start_ms is None else start_ms + pass_ms
-    start_ms = np.concatenate(([0.0], end_ms[:-1])) if start_ms is None else start_ms
+    ends_ms = np.cumsum(pass_ms)
+    start_ms, end_ms = times_ms or (np.concatenate(([0.0], ends_ms[:-1])), ends_ms)
     return Trace(
         start_ms=start_ms, end_ms=end_ms, bytes=np.atleast_1d(cost.bytes), flops=np.atleast_1d(cost.flops),
         bound_by=(np.atleast_1d(cost.bound_by) == BOUNDS[1]).astype(np.int8),
         memory_busy=np.minimum(1.0, np.atleast_1d(cost.memory_ms) / pass_ms),
         arithmetic_busy=np.minimum(1.0, np.atleast_1d(cost.arithmetic_ms) / pass_ms),
         tokens=tokens, state=state, held=held, written=written,
-        pages=-(-held // page_size) if pages is None else pages, page_size=page_size)
+        pages=-(-held // page_size), page_size=page_size)
 
 
 def prefill_decode(m: Machine, prompt_tokens: int = 2000, reply_tokens: int = 20) -> Trace:
