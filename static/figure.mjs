@@ -21,10 +21,12 @@ export class FigureView {
 
   /** Draws the document for the first time, beside the still picture and then instead of it. */
   async open(json) {
-    const { Document, embed } = globalThis.Bokeh;
+    const { embed, require, set_log_level } = globalThis.Bokeh;
+    set_log_level("warn");
+    const { Document } = require("document");
     this.document = Document.from_json(json);
-    this.byName = new Map([...this.document._all_models.values()].filter((m) => m.name).map((m) => [m.name, m]));
-    paint(this.document._all_models.values());
+    this.byName = new Map([...this.document.all_models].filter((m) => m.name).map((m) => [m.name, m]));
+    paint(this.document.all_models);
     this.holder.hidden = false;
     const plots = json.roots.filter(({ name }) => name === "Figure");
     const places = plots.map(({ attributes }) => {
@@ -34,11 +36,11 @@ export class FigureView {
       return place;
     });
     await embed.add_document_standalone(this.document, this.holder, places);
-    this.plots = plots.map(({ id }) => this.document.get_model_by_id(id));
+    this.plots = this.document.roots().filter(({ type }) => type === "Figure");
     this.element.classList.add("drawn");
     this.read(this.about().telling);
     onTheme(() => {
-      paint(this.document._all_models.values());
+      paint(this.document.all_models);
       this.player.draw(0);
     });
     new ResizeObserver(() => this.relabel()).observe(this.holder);

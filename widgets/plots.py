@@ -1,6 +1,7 @@
 """Quiet plots: no toolbar, no grid, no frame; a page scrolls by touch over them."""
 from __future__ import annotations
 
+from bokeh.core.properties import value
 from bokeh.models import FixedTicker, LinearAxis, LogAxis, LogScale, Range1d
 from bokeh.plotting import figure
 
@@ -70,7 +71,7 @@ def labels(p: figure, name: str, color: str, *, align: str = "left", baseline: s
            size: int = TEXT_PX, part: str = ""):
     """Words from source `name` (x, y, text and, to hide what would not fit, room: the width there is, in x units)."""
     return p.text("x", "y", "shown", source=_source(p, name, "x", "y", "text", "shown"), text_color=_colour(color),
-                  text_align=align, text_baseline=baseline, text_font=UI_FONT, text_font_size=f"{size}px",
+                  text_align=align, text_baseline=baseline, text_font=value(UI_FONT), text_font_size=f"{size}px",
                   text_font_style="bold" if bold else "normal", name=PART + (part or name))
 
 
