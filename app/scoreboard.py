@@ -5,9 +5,10 @@ import numpy as np
 import param
 
 import model
-from widgets.curves import round_ticks, so_far
+from widgets.curves import so_far
 from widgets.picture import Picture
 from widgets.plots import blocks, curve, dots, labels, lines, plot, ticks
+from widgets.timeline import steps
 
 from .figure import Control, Figure
 from .machine import CONTEXTS, MACHINE_CONTROLS, MachineSettings
@@ -134,7 +135,7 @@ def _people_ticks(seats: int) -> list[int]:
 
 
 def _speed_ticks(plot_name: str, limit: float) -> dict:
-    values = round_ticks(limit, 4)
+    values = steps(limit, 4)
     return ticks(f"{plot_name}.y_axis", values, [f"{v:,g}" for v in values])
 
 
@@ -221,13 +222,13 @@ def _chart(name: str, height: int, naive: str, *, axis: bool):
              y_axis_label="tokens/s")
     blocks(p, f"{name}_full", "line", hatch="line", part="full")
     lines(p, f"{name}_edge", "muted", dash="dotted", part="full")
-    curve(p, naive, "muted", dash="dashed", width=1.5)
+    curve(p, naive, "muted", dash="dashed", width=1.5, part="naive")
     curve(p, f"{name}_ahead", "memory_pale", part=name)
     curve(p, f"{name}_line", "memory", width=2.5, part=name)
-    dots(p, f"{naive}_dot", "muted", hollow=True, part=naive)
+    dots(p, f"{naive}_dot", "muted", hollow=True, part="naive")
     dots(p, f"{name}_dot", "memory", part=name)
     labels(p, f"{name}_name", "memory", bold=True, part=name)
-    labels(p, f"{name}_naive_name", "muted", size=12, part=naive)
+    labels(p, f"{name}_naive_name", "muted", size=12, part="naive")
     return p
 
 

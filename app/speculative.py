@@ -1,0 +1,338 @@
+"""speculative: a small model guesses, the big one checks. A lane of guesses, the passes it takes, and what it gains."""
+from __future__ import annotations
+
+import numpy as np
+import param
+
+import model
+from model.speculation import MOST_USERS, Speculation, speculate
+from widgets.picture import Picture
+from widgets.plots import blocks, curve, dots, labels, lines, plot, ticks
+from widgets.timeline import steps, veil
+
+from .figure import Control, Figure
+from .machine import CONTEXTS, MACHINE_CONTROLS, MachineSettings, choices
+from .words import count, digits, gb, ms, percent, people, sentence, tokens, whole
+
+ROUNDS = 4              # rounds to look at
+MOST = 256              # users that the curve goes to
+LARGEST_DRAFT = 4.2e9   # parameters: a draft is small
+PITCH = 1.9             # from one round's row of guesses to the next, where a row of blocks is 1 high
+USERS = np.unique(np.geomspace(1, MOST, 96).round())
+TICKS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+DRAFTS = tuple(n for n in model.llms() if model.llm(n).parameters <= LARGEST_DRAFT)
+
+
+class Settings(MachineSettings):
+    """Who guesses, how well, and for how many."""
+
+    users = param.Integer(1, bounds=(1, MOST), label="Users", doc="people who are answered at once")
+    guesses = param.Integer(4, bounds=(1, 10), label="Guesses", doc="tokens that the small model guesses before each check")
+    acceptance = param.Number(0.8, bounds=(0.0, 1.0), step=0.05, label="Acceptance",
+                              doc="the chance that a guess is kept once those before it were")
+    draft = param.Selector(default="llama-3.2-1b", label="Draft", doc="the small model that guesses; it needs the large one's vocabulary",
+                           objects=choices(DRAFTS, lambda n: model.llm(n).label))
+    context = param.Integer(256, bounds=(64, 131072), label="Context length", doc="tokens that each conversation holds")
+    seed = param.Integer(1, bounds=(0, 99), label="Run", doc="which of many runs of luck is shown")
+
+
+class Run:
+    """A Speculation's rounds as cells and passes.
+
+    Token positions count from 0. `cell` (ROUNDS, k): position of each guess; `own` (ROUNDS,): position of the large
+    model's own token; `guessed_ms` (ROUNDS, k): when each guess is there; `ends_ms` (ROUNDS,): when it has been checked.
+    """
+
+    def __init__(self, s: Settings):
+        at_once = np.concatenate(([s.users], USERS))
+        self.all = speculate(s.machine(), s.guesses, s.acceptance, at_once, s.context, s.draft, ROUNDS, s.seed)
+        self.speedup = float(self.all.speedup[0])
+        self.check_bound = str(model.pass_cost(s.machine(), s.users, s.context, prompt_tokens=s.users * s.guesses).bound_by)
+        self.draft_ms, self.check_ms, self.plain_ms = (float(v[0]) for v in (self.all.draft_ms, self.all.check_ms, self.all.plain_ms))
+        example, k = self.all.example, s.guesses
+        self.kept, self.tokens = example.kept, example.tokens
+        self.first = np.concatenate(([0], np.cumsum(example.tokens)[:-1]))
+        self.cell = self.first[:, None] + np.arange(k)
+        self.own = self.first + example.tokens - 1
+        self.draft_start_ms = example.start_ms[:, None] + np.arange(k) * self.draft_ms / k
+        self.guessed_ms = self.draft_start_ms + self.draft_ms / k
+        self.check_start_ms, self.ends_ms = example.checked_from_ms, example.end_ms
+        self.total_ms = float(example.end_ms[-1])
+        self.plain_tokens = int(self.total_ms / self.plain_ms * (1 + 1e-9))
+
+
+class Clock:
+    """The frames: the beginning, then each guess and each check of every round as it is done.
+
+    `ms` (F,), `round` (F,), `guesses` (F,): how many guesses of that round are there; `checked` (F,): its check is done.
+    """
+
+    def __init__(self, run: Run, k: int):
+        rounds = np.repeat(np.arange(ROUNDS), k + 1)
+        number = np.tile(np.arange(1, k + 2), ROUNDS)
+        times = np.column_stack([run.guessed_ms, run.ends_ms]).ravel()
+        self.ms = np.concatenate(([0.0], times))
+        self.round = np.concatenate(([0], rounds))
+        self.guesses = np.concatenate(([0], np.minimum(number, k)))
+        self.checked = np.concatenate(([False], number > k))
+        self.done = self.round + self.checked          # rounds whose check is done
+
+    def __len__(self) -> int:
+        return len(self.ms)
+
+
+def compute(s: Settings) -> Picture:
+    """Four rounds of guessing for these settings; a frame is a guess, or a check that is done."""
+    run = Run(s)
+    clock = Clock(run, s.guesses)
+    return Picture(
+        sources={**_cells(run), **_passes(run), **_curve(s, run)},
+        frames={**_guessing(run, clock), **_passing(run, clock),
+                "say.sentence": [" ".join(filter(None, (_moment(s, run, clock, f), _answer(s, run)))) for f in range(len(clock))]},
+        clock_ms=clock.ms, frame_names=[_name(clock, s.guesses, f) for f in range(len(clock))], telling=len(clock) - 1,
+        play_s=min(14.0, 4.0 + 0.35 * len(clock)),
+        smooth=("veil.left", "cursor.x0", "cursor.x1"),
+        props={"lane.x.end": float(ROUNDS * (s.guesses + 1)), "passes.x.end": run.total_ms * 1.005,
+               **ticks("passes.axis", steps(run.total_ms, 4)), **_curve_props(run)},
+        facts=_facts(s, run),
+        table=(["users", "speed-up (times)", "round (ms)", "plain pass (ms)"],
+               [[int(u), float(x), float(r), float(p)] for u, x, r, p in
+                zip(USERS, run.all.speedup[1:], run.all.round_ms[1:], run.all.plain_ms[1:])]))
+
+
+def _row(which: np.ndarray) -> np.ndarray:
+    """Bottom of a round's row of blocks."""
+    return (ROUNDS - 1 - which) * PITCH
+
+
+def _cells(run: Run) -> dict:
+    """Each round's guesses, one block a token at its place in the reply; under a wrong one stands what replaces it."""
+    which = np.repeat(np.arange(ROUNDS), run.cell.shape[1])
+    left, bottom = run.cell.ravel() + 0.06, _row(which)
+    places = dict(left=left, bottom=bottom, top=bottom + 1)
+    wrong = run.tokens <= run.cell.shape[1]
+    rounds = np.arange(ROUNDS)
+    own = dict(left=run.own + 0.06, bottom=_row(rounds), top=_row(rounds) + np.where(wrong, 0.46, 1.0))
+    x, late = run.first.astype(float), run.first >= ROUNDS * (run.cell.shape[1] + 1) / 2
+    notes = {side: dict(x=np.where(late, x + run.cell.shape[1] + 1, x)[there] + 0.06, y=_row(rounds)[there] + 1.12)
+             for side, there in (("notes_right", ~late), ("notes_left", late))}
+    return {"guessed": places, "kept": places, "unread": places,
+            "wrong": dict(left=run.own[wrong] + 0.06, bottom=_row(rounds[wrong]) + 0.54, top=_row(rounds[wrong]) + 1),
+            "struck": dict(y0=_row(rounds[wrong]) + 0.5, y1=_row(rounds[wrong]) + 1.04, x0=run.own[wrong] + 0.02),
+            "own": own, **notes}
+
+
+def _guessing(run: Run, clock: Clock) -> dict:
+    """Blocks of the lane as they appear: pale when guessed; solid, struck out or dropped when checked."""
+    k = run.cell.shape[1]
+    which, number = np.repeat(np.arange(ROUNDS), k), np.tile(np.arange(k), ROUNDS)
+    kept = run.kept.ravel()
+    left = run.cell.ravel() + 0.06
+    width = 0.88
+    done, now = clock.done[:, None], clock.round[:, None]
+    guessed = ((which == now) & (number < clock.guesses[:, None]) & (which >= done)) | np.zeros_like(which, bool)
+    wrong = np.flatnonzero(run.tokens <= k)
+    rounds = np.arange(ROUNDS)
+
+    def grown(there, at):
+        return np.where(there, at + width, at)
+
+    late = run.first >= ROUNDS * (k + 1) / 2
+    notes = [[_note(run, clock, f, r) for r in range(ROUNDS)] for f in range(len(clock))]
+    return {"guessed.right": grown(guessed, left), "kept.right": grown((which < done) & (kept == 1), left),
+            "unread.right": grown((which < done) & (kept == -1), left),
+            "wrong.right": grown(wrong < done, run.own[wrong] + 0.06),
+            "struck.x1": np.where(wrong < done, run.own[wrong] + 0.98, np.nan),
+            "own.right": grown(rounds < done, run.own + 0.06),
+            "notes_right.text": [[n for n, side in zip(row, late) if not side] for row in notes],
+            "notes_left.text": [[n for n, side in zip(row, late) if side] for row in notes]}
+
+
+def _note(run: Run, clock: Clock, f: int, r: int) -> str:
+    """The words above a round's row."""
+    if r < clock.done[f]:
+        k, kept = run.cell.shape[1], int(run.tokens[r]) - 1
+        return f"{kept} kept, 1 more" if kept == k else f"{kept} kept, 1 replaced"
+    if r == clock.round[f] and clock.guesses[f]:
+        return "check" if clock.guesses[f] == run.cell.shape[1] else "guess"
+    return ""
+
+
+def _passes(run: Run) -> dict:
+    """The passes on one clock: above with guesses (short passes of the draft, then a check), below without."""
+    gap = 0.004 * run.total_ms
+    plain = np.arange(int(np.ceil(run.total_ms / run.plain_ms - 1e-9))) * run.plain_ms
+    drafts = _strip(run.draft_start_ms.ravel(), run.guessed_ms.ravel(), 1.75, gap)
+    checks = _strip(run.check_start_ms, run.ends_ms, 1.75, gap)
+    nothing = _strip(np.zeros(0), np.zeros(0), 1.75, gap)
+    memory = run.check_bound == "memory"
+    return {"drafts": drafts, "checks_memory": checks if memory else nothing, "checks_arithmetic": nothing if memory else checks,
+            "plain": _strip(plain, np.minimum(plain + run.plain_ms, run.total_ms), 0.0, gap),
+            "check_names": dict(x=(checks["left"] + checks["right"]) / 2, y=np.full(ROUNDS, 2.15), text=["check"] * ROUNDS,
+                                room=checks["right"] - checks["left"]),
+            "with_name": dict(x=[0.0], y=[2.95]), "without_name": dict(x=[0.0], y=[1.2]),
+            "veil": dict(right=[run.total_ms], bottom=[-0.1], top=[2.65]), "cursor": dict(y0=[-0.15, 1.65], y1=[0.9, 2.65])}
+
+
+def _strip(left: np.ndarray, right: np.ndarray, bottom: float, gap: float) -> dict:
+    """Passes side by side, a hair apart, however short they are."""
+    return dict(left=left, right=np.maximum(right - gap, (left + right) / 2), bottom=np.full(len(left), bottom),
+                top=np.full(len(left), bottom + 0.8))
+
+
+def _passing(run: Run, clock: Clock) -> dict:
+    """The cursor, and above each strip the tokens that it has written so far."""
+    now = clock.ms[:, None]
+    twice = np.repeat(now, 2, axis=1)  # a stroke for each strip: the words between them stay free
+    written = np.concatenate(([0], np.cumsum(run.tokens)))[clock.done]
+    plain = np.floor(clock.ms / run.plain_ms * (1 + 1e-9)).astype(int)
+    return {"veil.left": now, "cursor.x0": twice, "cursor.x1": twice,
+            "with_name.text": [[f"with guesses: {tokens(int(n))}"] for n in written],
+            "without_name.text": [[f"without: {tokens(int(n))}"] for n in plain]}
+
+
+def _curve(s: Settings, run: Run) -> dict:
+    """Speed-up against users: where guessing is faster, where slower, the line between them and where it is crossed."""
+    gain = run.all.speedup[1:]
+    slow = gain < 1
+    joined = slow | np.concatenate((slow[1:], [False])) | np.concatenate(([False], slow[:-1]))
+    high, limit = float(gain.max()), run.all.break_even_users
+    crossed = [float(limit)] if limit is not None and 1 < limit <= MOST else []
+    below, late = gain[0] >= 1, bool(crossed) and limit > 16
+    return {"faster": dict(x=USERS, y=np.where(slow, np.nan, gain)), "slower": dict(x=USERS, y=np.where(joined, gain, np.nan)),
+            "even": dict(x=[1, MOST], y=[1.0, 1.0]),
+            "even_name": dict(x=[1.06], y=[1 + (-0.09 if below else 0.1) * _top(high)], text=["as fast as without"]),
+            "crossing": dict(x0=crossed, x1=crossed, y0=[0.0 for _ in crossed], y1=[1.0 for _ in crossed]),
+            "crossing_dot": dict(x=crossed, y=[1.0 for _ in crossed]),
+            "crossing_left": dict(x=[x / 1.08 for x in crossed if late], y=[0.09 * _top(high) for _ in crossed if late],
+                                  text=[f"slower from {whole(x)} on" for x in crossed if late]),
+            "crossing_right": dict(x=[x * 1.08 for x in crossed if not late], y=[0.09 * _top(high) for _ in crossed if not late],
+                                   text=[f"slower from {whole(x)} on" for x in crossed if not late]),
+            "here": dict(x=[s.users], y=[run.speedup]),
+            "here_name": dict(x=[1.06], y=[_top(high) * 1.16],
+                              text=[f"speed-up with {people(s.users)}: {digits(run.speedup)}"])}
+
+
+def _top(high: float) -> float:
+    """Where the curve's axis ends, without the room for words: the line at 1 is always well inside."""
+    return max(1.5, 0.5 * np.ceil(high * 2))
+
+
+def _curve_props(run: Run) -> dict:
+    top = _top(float(run.all.speedup[1:].max()))
+    values = steps(top, 4)
+    return {"gain.y.end": top * 1.3, **ticks("gain.axis", TICKS), **ticks("gain.y_axis", values, [f"{v:g}" for v in values])}
+
+
+def _name(clock: Clock, k: int, f: int) -> str:
+    if f == 0:
+        return "the beginning"
+    where = f"round {clock.round[f] + 1} of {ROUNDS}"
+    return f"{where}, checked" if clock.checked[f] else f"{where}, guess {clock.guesses[f]} of {k}"
+
+
+def _moment(s: Settings, run: Run, clock: Clock, f: int) -> str:
+    if f == len(clock) - 1:
+        return ""
+    if f == 0:
+        return "Nothing is written yet."
+    round_name = f"Round {clock.round[f] + 1}"
+    if not clock.checked[f]:
+        return f"{round_name}: {count(int(clock.guesses[f]))} of {count(s.guesses)} guessed."
+    got = int(run.tokens[clock.round[f]])
+    if got > s.guesses:
+        return f"{round_name}: all guesses kept and a token more, {count(got)} in all."
+    return f"{round_name}: {count(got - 1)} of {count(s.guesses, 'guess', 'guesses')} kept, the next replaced: {tokens(got)}."
+
+
+def _answer(s: Settings, run: Run) -> str:
+    gain = digits(run.speedup)
+    verdict = f"{gain} times as fast as without guessing" if run.speedup >= 1 else \
+        f"{gain} times as fast as without: guessing makes it slower"
+    return (f"With {count(s.guesses, 'guess', 'guesses')} and {percent(s.acceptance)} accepted, a round gives "
+            f"{digits(run.all.expected_tokens)} tokens on average in {ms(run.draft_ms + run.check_ms)}; a pass without guesses takes "
+            f"{ms(run.plain_ms)}. For {people(s.users)} at {tokens(s.context)} that is {verdict}. "
+            f"Guessing is slower {_break_even(run.all)}.")
+
+
+def _break_even(all_: Speculation) -> str:
+    """Completes `guessing is slower ...`."""
+    limit = all_.break_even_users
+    if limit is None:
+        return f"at no number of users up to {whole(MOST_USERS)}"
+    return "with any number of users" if limit == 1 else f"from {whole(limit)} users on"
+
+
+def _facts(s: Settings, run: Run) -> dict:
+    a = run.all
+    return dict(
+        users=whole(s.users), guesses=count(s.guesses), guesses_number=whole(s.guesses), acceptance=percent(s.acceptance),
+        context=whole(s.context), expected_tokens=digits(a.expected_tokens), speedup=digits(run.speedup),
+        break_even=_break_even(a), draft_ms=ms(run.draft_ms), draft_pass_ms=ms(run.draft_ms / s.guesses), check_ms=ms(run.check_ms),
+        round_ms=ms(run.draft_ms + run.check_ms), plain_ms=ms(run.plain_ms), check_tokens=whole(s.users * (s.guesses + 1)),
+        check_bound=run.check_bound, draft=model.llm(s.draft).label, draft_weights=gb(a.draft_weights_bytes),
+        draft_kv=whole(a.draft_kv_bytes_per_token), shown_tokens=whole(int(run.tokens.sum())), shown_ms=ms(run.total_ms),
+        plain_tokens=whole(run.plain_tokens))
+
+
+def draw() -> list:
+    """The lane of guesses, the passes it takes on one clock, and the speed-up against users."""
+    lane = plot("lane", 172, (0, 20), (-0.15, ROUNDS * PITCH), right=8)
+    blocks(lane, "guessed", "memory_pale", part="guess")
+    blocks(lane, "kept", "memory", part="kept")
+    blocks(lane, "unread", "line", hatch="line", part="dropped")
+    blocks(lane, "wrong", "misfit", hatch="misfit", part="wrong")
+    lines(lane, "struck", "misfit", width=2, part="wrong")
+    blocks(lane, "own", "ink", part="own")
+    labels(lane, "notes_right", "muted", size=12, baseline="bottom", part="notes")
+    labels(lane, "notes_left", "muted", size=12, baseline="bottom", align="right", part="notes")
+    return [lane, _draw_passes(), _draw_gain()]
+
+
+def _draw_passes():
+    p = plot("passes", 148, (0, 104), (-0.15, 3.35), axis=True, axis_label="ms")
+    blocks(p, "drafts", "weights", part="draft")
+    blocks(p, "checks_memory", "memory", part="check")
+    blocks(p, "checks_arithmetic", "arithmetic", part="check")
+    blocks(p, "plain", "memory", part="plain")
+    labels(p, "check_names", "paper", align="center", bold=True, size=12, part="check")
+    veil(p)
+    lines(p, "cursor", "ink")
+    labels(p, "with_name", "ink", bold=True, part="with")
+    labels(p, "without_name", "ink", part="plain")
+    return p
+
+
+def _draw_gain():
+    p = plot("gain", 206, (0.94, MOST * 1.06), (0, 3), axis=True, axis_label="users", log=True, y_axis=True, y_axis_label="times as fast", right=16)
+    curve(p, "even", "muted", dash="dashed", width=1.5)
+    curve(p, "faster", "memory", width=2.5, part="gain")
+    curve(p, "slower", "misfit", width=2.5, part="loss")
+    lines(p, "crossing", "misfit", dash="dotted")
+    dots(p, "crossing_dot", "misfit", hollow=True, part="crossing")
+    dots(p, "here", "ink", part="speedup")
+    labels(p, "even_name", "muted", size=12, part="even")
+    labels(p, "crossing_left", "misfit", size=12, align="right", part="crossing")
+    labels(p, "crossing_right", "misfit", size=12, part="crossing")
+    labels(p, "here_name", "ink", bold=True, part="speedup")
+    return p
+
+
+FIGURE = Figure(
+    id="speculative", title="When do guesses help?", settings=Settings, compute=compute, draw=draw, main="users",
+    controls=(Control("users", "people", positions=(1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 112, 128, 160, 192,
+                                                    224, 256)),
+              Control("guesses"), Control("acceptance", percent=True), Control("draft"),
+              Control("context", "tokens", positions=(64, 128, 256, *CONTEXTS)), Control("seed"), *MACHINE_CONTROLS),
+    explain="""
+<p>The small model, <output data-say="draft"></output>, needs <output data-say="draft_pass_ms"></output> for a guess. Then one pass of the
+large model checks all guesses and writes a token of its own: <output data-say="check_tokens"></output> tokens in
+<output data-say="check_ms"></output>, bound by <output data-say="check_bound"></output>. With acceptance
+a = <output data-say="acceptance"></output> and k = <output data-say="guesses_number"></output> guesses a round gives, on average,</p>
+<p class="formula">1 + a + a² + … + aᵏ = (1 − aᵏ⁺¹) ÷ (1 − a) = <output data-say="expected_tokens"></output> tokens</p>
+<p class="formula">speed-up = <output data-say="expected_tokens"></output> × <output data-say="plain_ms"></output> ÷
+(<output data-say="draft_ms"></output> + <output data-say="check_ms"></output>) = <output data-say="speedup"></output></p>
+<p>Leviathan et al., 2023. In the run shown, <output data-say="shown_tokens"></output> tokens were written in
+<output data-say="shown_ms"></output>; without guesses it would have been <output data-say="plain_tokens"></output>. The draft takes
+<output data-say="draft_weights"></output> of the card's memory and <output data-say="draft_kv"></output> bytes more for each token of a
+conversation. It must have the large model's vocabulary.</p>""")
