@@ -42,7 +42,7 @@ def main(argv=None):
     try:
         if words[0] == "check":
             from model.check import main as check  # it reads measurements: loaded only where they are asked for
-            return check(words[1:])
+            return check(words[1:]) or 0
         args = parser().parse_args(words)
         report = args.answer(args)
         print(as_json(report) if args.json else as_text(report))
