@@ -12,9 +12,10 @@ from widgets.timeline import beside, idle, rows, stack, steps, veil
 from widgets.tokens import PEOPLE, letter_on
 
 from .figure import Control, Figure
+from .fitting import too_many
 from .lengths import Lengths
 from .machine import MACHINE_CONTROLS, MachineSettings
-from .words import count, letter, ms, percent, sentence, tokens, whole
+from .words import count, letter, ms, percent, sentence, whole
 
 CONTEXT = 2048                   # tokens that each of them holds, as in the essay's other sections
 DRAWN = (2, 40)                  # shortest and longest reply that a seed draws, in steps
@@ -123,7 +124,7 @@ def _answer(s: Settings, m: model.Machine, b: Batch, step_ms: float) -> str:
                 "refilled at the next step.")
         times = f" that is {ms(static * step_ms)} against {ms(continuous * step_ms)}."
     pace = f" At {ms(step_ms)} a step{times}"
-    return f"{what}{took} {_idle(b)}{pace}{_too_many(m, s.slots)}"
+    return f"{what}{took} {_idle(b)}{pace}{too_many(m, s.slots, CONTEXT)}"
 
 
 def _idle(b: Batch) -> str:
@@ -131,14 +132,6 @@ def _idle(b: Batch) -> str:
     if shares[0] != shares[1]:
         return f"Slots are idle {shares[0]} and {shares[1]} of the time."
     return "No slot is ever idle." if shares[0] == "0%" else f"Slots are idle {shares[0]} of the time."
-
-
-def _too_many(m: model.Machine, slots: int) -> str:
-    """Words for a card that could not hold what fills these slots."""
-    fit = model.kv_memory(m, users=slots, context=CONTEXT).users_fit
-    if fit >= slots:
-        return ""
-    return f" (This card's memory would hold {count(fit)} of these slots with {tokens(CONTEXT)} each.)"
 
 
 def draw() -> list:

@@ -54,6 +54,11 @@ def beside(x: np.ndarray, y: np.ndarray, text: list[str], span: float, name: str
             for side, there in (("left", left), ("right", ~left))}
 
 
+def apart(x: np.ndarray, span: float, most: int = 500) -> np.ndarray:
+    """x without those that no screen could tell apart: at most `most` on an axis of length `span`."""
+    return np.asarray(x)[np.unique((np.asarray(x) * most / span).astype(int), return_index=True)[1]]
+
+
 def veil(p, name: str = "veil"):
     """Draws the veil: source `name` (left, right, bottom, top), whose left edges are the cursor."""
     return blocks(p, name, "paper", alpha=VEIL, part="ahead")

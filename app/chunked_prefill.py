@@ -1,0 +1,183 @@
+"""chunked-prefill: a long document stops everybody else if one pass reads it; in chunks nobody freezes."""
+from __future__ import annotations
+
+import numpy as np
+import param
+
+from model.chunking import Chunked, chunked_prefill
+from model.trace import PREFILL, Trace
+from widgets.picture import Picture
+from widgets.plots import blocks, labels, lines, plot, ticks
+from widgets.timeline import apart, rows, stack, steps, veil
+
+from .figure import Control, Figure
+from .fitting import too_many
+from .machine import CONTEXTS, MACHINE_CONTROLS, MachineSettings
+from .words import count, ms, people, sentence, tokens, whole
+
+FRAMES = 180                                   # at most
+TITLE, DOCUMENT, CAPTION, OTHERS, GAP = 22, 22, 20, 90, 12    # px, from the top of each half
+HALF = TITLE + DOCUMENT + CAPTION + OTHERS + GAP
+TOPS = np.array([0.0, HALF])
+ROW, MOST_ROWS = 10, 30                        # px of a person's row; people whose rows can still be told apart
+
+
+class Settings(MachineSettings):
+    """Who waits while a document is read."""
+
+    document = param.Integer(8192, bounds=(512, 131072), label="Document", doc="tokens of the document that is sent")
+    chunk = param.Integer(256, bounds=(64, 8192), label="Chunk", doc="tokens of the document that one pass reads")
+    chunked = param.Boolean(True, label="Show chunks", doc="whether the same is shown in chunks")
+    users = param.Integer(9, bounds=(1, 64), label="Others", doc="people whose replies are being written meanwhile")
+    context = param.Integer(2048, bounds=(512, 131072), label="Context length", doc="tokens that each of the others holds")
+
+
+def compute(s: Settings) -> Picture:
+    """Both halves on one axis; a frame is a pass of the chunked half, or several where there are very many."""
+    m = s.machine()
+    c = chunked_prefill(m, s.document, s.chunk, s.users, s.context)
+    span = min(c.whole.end_ms[-1], c.chunked.end_ms[-1])
+    halves = [c.whole, c.chunked][:2 if s.chunked else 1]
+    tops = TOPS[:len(halves)]
+    ends = c.chunked.end_ms[c.chunked.end_ms < span]
+    at = np.concatenate([[0.0], ends[::-(-len(ends) // FRAMES)], [span]])
+    cursor = np.tile(at[:, None], 2 * len(halves))
+    pitch = min(ROW, OTHERS / s.users)
+    below = TITLE + DOCUMENT + CAPTION
+    bottoms = tops + below + pitch * s.users
+    return Picture(
+        sources={
+            "document": stack(*(_document(trace, s.users, top, span) for trace, top in zip(halves, tops))),
+            "stall": dict(left=[c.sent_ms], right=[c.sent_ms + c.stall_ms], top=[below], bottom=[bottoms[0]]),
+            "stall_name": dict(x=[c.sent_ms + c.stall_ms / 2], y=[below + pitch * s.users / 2],
+                               text=[f"{ms(c.stall_ms)} without a token"], room=[c.stall_ms]),
+            "tokens": stack(*(_tokens(trace, s.users, top, span, pitch) for trace, top in zip(halves, tops))),
+            "between": _between(s.users, tops + below, pitch, span),
+            "titles": dict(x=np.zeros(2), y=TOPS + 11,
+                           text=["Document in one pass", f"In chunks of {whole(s.chunk)}" if s.chunked else "Chunks are not shown"]),
+            "waits": dict(x=np.full(len(halves), span), y=tops + 11, room=np.full(len(halves), span / 2),
+                          text=[f"longest wait {ms(gap)}" for gap in (c.slowest_gap_ms_whole, c.slowest_gap_ms_chunked)][:len(halves)]),
+            "captions": dict(x=np.zeros(len(halves)), y=tops + TITLE + DOCUMENT + 10,
+                             text=[_caption(s.users)] * len(halves)),
+            "veil": dict(right=np.full(len(halves), span), top=tops + TITLE, bottom=bottoms),
+            "cursor": dict(y0=np.concatenate([tops + TITLE - 2, tops + below - 2]),
+                           y1=np.concatenate([tops + TITLE + DOCUMENT + 2, bottoms + 4])),
+        },
+        frames={
+            "veil.left": np.tile(at[:, None], len(halves)),
+            "cursor.x0": cursor, "cursor.x1": cursor,
+            "say.sentence": _sentences(at, s, c, _answer(s, c) + too_many(m, s.users, s.context)),
+        },
+        clock_ms=at, frame_names=[f"at {ms(t)}" for t in at], telling=len(at) - 1,
+        play_s=float(np.clip(span / 130, 5, 12)), smooth=("veil.left", "cursor.x0", "cursor.x1"),
+        props={"passes.x.end": float(span), **ticks("passes.axis", steps(span, 4))},
+        facts={
+            "document": whole(s.document), "chunk": whole(s.chunk), "users": count(s.users), "context": whole(s.context),
+            "chunks": whole(_chunks(c, s.users)), "stall": ms(c.stall_ms), "pass": ms(c.pass_ms),
+            "pass_with_chunk": ms(c.pass_ms_with_chunk), "document_time": ms(c.document_ms),
+            "gap_whole": ms(c.slowest_gap_ms_whole), "gap_chunked": ms(c.slowest_gap_ms_chunked),
+            "tokens_with_chunk": whole(min(s.chunk, s.document) + s.users)},
+        table=(["way", "pass", "start (ms)", "end (ms)", "document tokens read", "tokens for the others"],
+               [row for way, trace in zip(("one pass", "chunks"), halves) for row in _table(way, trace, s.users)]))
+
+
+def _document(trace: Trace, users: int, top: float, span: float) -> dict:
+    """The passes that read the document, as blocks; chunks too narrow to be seen one by one are drawn as one block."""
+    reading = np.flatnonzero(trace.state[:, users] == PREFILL)
+    start, end = trace.start_ms[reading], trace.end_ms[reading]
+    if len(reading) > 150:
+        start, end = start[:1], end[-1:]
+    return rows(np.zeros(len(start)), start, np.minimum(end, span), top + TITLE, DOCUMENT)
+
+
+def _tokens(trace: Trace, users: int, top: float, span: float, pitch: float) -> dict:
+    """A stroke through all the others' rows for each of their tokens, and one in the document's row for each of its own."""
+    others, own = (apart(t[t < span * 0.999999], span) for t in (trace.token_ms(0), trace.token_ms(users)))
+    x = np.concatenate([others, own])
+    there = np.arange(len(x)) < len(others)
+    first = top + TITLE + DOCUMENT + CAPTION
+    return dict(x0=x, x1=x, y0=np.where(there, first, top + TITLE + 2),
+                y1=np.where(there, first + pitch * users, top + TITLE + DOCUMENT - 2))
+
+
+def _between(users: int, tops: np.ndarray, pitch: float, span: float) -> dict:
+    """Lines that part the strokes into rows, one for each person, while rows can be told apart."""
+    lanes = np.arange(1, users if users <= MOST_ROWS else 1)
+    y = (tops[:, None] + pitch * lanes).ravel()
+    return dict(x0=np.zeros(len(y)), x1=np.full(len(y), span), y0=y, y1=y)
+
+
+def _caption(users: int) -> str:
+    others = "one other person" if users == 1 else f"{count(users)} others"
+    return f"{others}: " + ("a row each, a tick a token" if users <= MOST_ROWS else "a tick is a token for each")
+
+
+def _chunks(c: Chunked, users: int) -> int:
+    return int(np.sum(c.chunked.state[:, users] == PREFILL))
+
+
+def _table(way: str, trace: Trace, users: int) -> list[list]:
+    read = np.where(trace.state[:, users] == PREFILL, trace.tokens[:, users], 0)
+    given = trace.written[:, :users].sum(axis=1)
+    shown = range(min(trace.passes, 400))
+    return [[way, i + 1, round(float(trace.start_ms[i]), 3), round(float(trace.end_ms[i]), 3), int(read[i]), int(given[i])]
+            for i in shown]
+
+
+def _sentences(at: np.ndarray, s: Settings, c: Chunked, answer: str) -> list[str]:
+    """For each frame: how many tokens each of the others has got, then the answer."""
+    alone, beside = (np.searchsorted(t.token_ms(0), at + 1e-9, side="right").tolist() for t in (c.whole, c.chunked))
+    who = "the other" if s.users == 1 else f"each of the {count(s.users)} others"
+    said = []
+    for t, a, b in zip(at[:-1], alone, beside):
+        chunks = f", {count(b)} beside chunks" if s.chunked else ""
+        said.append(f"After {ms(t)} {who} has got {count(a, 'token')} beside one pass{chunks}. {answer}")
+    return [*said, answer]
+
+
+def _answer(s: Settings, c: Chunked) -> str:
+    get = "gets" if s.users == 1 else "get"
+    whole_way = (f"{tokens(s.document)} in one pass take {ms(c.stall_ms)}, and {people(s.users)} {get} nothing meanwhile.")
+    if not s.chunked:
+        return whole_way
+    n = _chunks(c, s.users)
+    done = f"in {ms(c.document_ms)} instead of {ms(c.stall_ms)}"
+    without = f"instead of {ms(c.pass_ms)}" if ms(c.pass_ms) != ms(c.pass_ms_with_chunk) else "as it does without one"
+    return (f"{whole_way} In chunks of {whole(s.chunk)} a pass takes {ms(c.pass_ms_with_chunk)} {without}, "
+            f"nobody waits longer than {ms(c.slowest_gap_ms_chunked)}, and {count(n, 'such pass', 'such passes')} "
+            f"read{'s' if n == 1 else ''} the document {done}.")
+
+
+def draw() -> list:
+    """Two halves, each the document's row and the others' rows, on one axis."""
+    p = plot("passes", int(2 * HALF) + 40, (0, 1000), (2 * HALF, 0), axis=True, axis_label="ms")
+    blocks(p, "document", "arithmetic", line="paper")
+    blocks(p, "stall", "line", hatch="line")
+    lines(p, "tokens", "memory", width=2)
+    lines(p, "between", "paper", width=2)
+    veil(p)
+    labels(p, "stall_name", "ink", align="center", bold=True, part="stall")
+    lines(p, "cursor", "ink")
+    labels(p, "titles", "ink")
+    labels(p, "waits", "ink", align="right", bold=True, size=12, part="tokens")
+    labels(p, "captions", "muted", size=12, part="tokens")
+    return [p]
+
+
+FIGURE = Figure(
+    id="chunked-prefill", title="Who waits while a document is read?", settings=Settings, compute=compute, draw=draw,
+    main="chunk",
+    controls=(
+        Control("document", "tokens", positions=(512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072)),
+        Control("chunk", "tokens", positions=(64, 128, 256, 512, 1024, 2048, 4096, 8192)), Control("chunked"),
+        Control("users", "people"), Control("context", "tokens", positions=CONTEXTS), *MACHINE_CONTROLS),
+    explain="""
+<p>A pass takes as long as its memory traffic or its arithmetic, whichever is longer. A pass that reads the whole document
+is bound by arithmetic: <output data-say="document"></output> tokens take <output data-say="stall"></output>.</p>
+<p>Beside a chunk, a pass works on <output data-say="tokens_with_chunk"></output> tokens:
+<output data-say="chunk"></output> of the document and one for each of the others, at
+<output data-say="context"></output> tokens of context. It takes <output data-say="pass_with_chunk"></output>; without a
+chunk, <output data-say="pass"></output>.</p>
+<p class="formula"><output data-say="chunks"></output> passes × about <output data-say="pass_with_chunk"></output> =
+<output data-say="document_time"></output> until the document is read</p>
+<p>Chunks beside decode passes are Sarathi-Serve's (OSDI 2024).</p>""")
