@@ -4,7 +4,7 @@ import math
 from model.batching import batch
 from model.chunking import chunked_prefill
 from model.cli_cost import asked, machine, named
-from model.cli_text import Report, bar, bars, count, ms, people, percent
+from model.cli_text import Report, bars, count, ms, people, percent, spark
 from model.paging import pages
 from model.server import serve
 from model.speculation import speculate
@@ -116,5 +116,9 @@ def served(args):
     lines += [("throughput", f"{data['tokens_per_s']:,.1f} tok/s", "of all replies together"),
               ("KV cache", percent(data["peak_kv_share"]), "full at the fullest"),
               ("preemptions", count(data["preemptions"]), "conversations put back and read again")]
+    waiting = max(1, int(run.waiting.max()))
+    drawing = [f"KV cache |{spark(run.pass_end_ms, run.pages_used, run.total_pages)}| {percent(1.0)}",
+               f"waiting  |{spark(run.pass_end_ms, run.waiting, waiting)}| {count(waiting)}",
+               f"          0 s {run.pass_end_ms[-1] / 1000:>55,.1f} s"]
     return Report(data, named(m), f"{count(args.requests)} requests at {args.rate:g} a second, about {count(args.prompt)} tokens "
-                  f"in and {count(args.output)} out", lines=lines, drawing=[f"KV cache {bar(data['peak_kv_share'], 60)}|"])
+                  f"in and {count(args.output)} out", drawing=drawing, lines=lines)

@@ -47,6 +47,16 @@ def bar(share, width=BAR):
     return ("█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8].strip()).ljust(width)
 
 
+def spark(times, values, most, width=60):
+    """One line of width characters: the largest of values in each stretch of time, as eighths of most; times are ascending."""
+    times, values = np.asarray(times, dtype=float), np.asarray(values, dtype=float)
+    place = np.minimum(width - 1, (times / max(times[-1], 1e-9) * width).astype(int))
+    tops = np.zeros(width)
+    np.maximum.at(tops, place, values)
+    steps = np.ceil(8 * np.clip(tops / max(most, 1e-9), 0, 1)).astype(int)
+    return "".join(" ▁▂▃▄▅▆▇█"[step] for step in steps)
+
+
 def bars(*pairs):
     """Bars for Report.bars from (label, ms) pairs, the longest as long as there is room for."""
     longest = max(value for _, value in pairs) or 1.0

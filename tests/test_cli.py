@@ -9,7 +9,7 @@ import pytest
 
 from model import kv_memory, machine, pass_cost, serve
 from model.cli import main
-from model.cli_text import Report, as_json, as_text, bar, wrapped
+from model.cli_text import Report, as_json, as_text, bar, spark, wrapped
 
 ROOT = Path(__file__).parents[1]
 KEYS = [  # from the table of design.md
@@ -53,7 +53,7 @@ BAD = [
     ("batch --slots 0", "slots is 0"), ("batch --replies 1,x", "whole numbers with commas"), ("batch --replies 3,-1", "replies"),
     ("pages --page-size 0", "page_size"), ("pages --chats 9000", "8,192"), ("chunk --chunk 0", "chunk is 0"),
     ("chunk --document 0", "document is 0"), ("guess --acceptance 1.5", "acceptance"), ("guess --draft nobody", "nobody"),
-    ("serve --rate 0", "rate"), ("serve --prompt 1000000", "1,000,128 tokens"), ("serve --requests 0", "requests"),
+    ("serve --rate 0", "rate"), ("serve --prompt 1000000", "a request of 1,000,000"), ("serve --requests 0", "requests"),
     ("settings", "arguments are required: llama.cpp|vllm"), ("settings tgi", "'tgi'"), ("settings vllm --ctx 5", "unrecognized"),
     ("settings llama.cpp --weights fp8", "does not read fp8"), ("settings vllm --max-model-len 0", "max_model_len"),
     ("llm nobody", "no model is called 'nobody'"), ("gpu nothing", "no card is called 'nothing'"),
@@ -148,6 +148,11 @@ def test_as_a_program_it_exits_with_its_status_even_where_text_is_ascii(words, s
                                                  (7, 4, "████"), (0.28125, 4, "█▏  ")])
 def test_bars(share, width, drawn):
     assert bar(share, width) == drawn
+
+
+def test_a_spark_shows_the_most_of_each_stretch():
+    assert spark([0, 1, 2, 9.9, 10], [8, 4, 1, 2, 0], 8, width=5) == "█▁  ▂"
+    assert spark([0], [0], 1, width=3) == "   "
 
 
 def test_words_are_wrapped_and_none_is_lost():
