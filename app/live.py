@@ -57,14 +57,26 @@ def patch(live: Live, picture: Picture | None = None, deferred: bool = True) -> 
 def main_answers(figure_id: str) -> str:
     """Patches for all positions of the figure's main control, other settings at their defaults, as JSON.
 
-    {"setting": name, "values": [...], "patches": [patch, ...]}: what the page answers with before Python is there.
+    {"setting": name, "values": [...], "patches": [patch, ...], "pool": [column, ...]}: what the page answers with before
+    Python is there. A patch's columns are places in the pool.
     """
     live = LIVE[figure_id]
     figure = live.figure
     values = positions(parameter(figure, figure.control(figure.main)))
-    pictures = (figure.compute(figure.settings(**{figure.main: value})) for value in values)
-    return json.dumps(dict(setting=figure.main, values=values,
-                           patches=[json.loads(patch(live, picture, deferred=False)[0]) for picture in pictures]))
+    pool: dict[str, int] = {}
+    patches = [_pooled(patch(live, figure.compute(figure.settings(**{figure.main: value})), deferred=False)[0], pool)
+               for value in values]
+    return json.dumps(dict(setting=figure.main, values=values, pool=[json.loads(column) for column in pool], patches=patches))
+
+
+def _pooled(patch_json: str, pool: dict[str, int]) -> dict:
+    """A patch whose columns are places in the pool: most columns are alike from one position to the next."""
+    content = json.loads(patch_json)
+    for event in content["events"]:
+        if "data" in event:
+            event["data"]["entries"] = [[name, pool.setdefault(json.dumps(column), len(pool))]
+                                        for name, column in event["data"]["entries"]]
+    return content
 
 
 def _event(document, model, attribute, value):

@@ -16,9 +16,9 @@ from markupsafe import Markup
 from widgets.svg import still
 from widgets.tokens import DARK, LIGHT
 
-from . import prose, words
+from . import prose
 from .figure import Figure, Live
-from .order import IDS, figure, figures
+from .order import figure, figures
 from .parameters import Parameter, parameters
 
 HERE = Path(__file__).parent
@@ -29,12 +29,14 @@ DESCRIPTION = ("An interactive essay: prefill and decode, the KV cache, batching
 MODULES = ("page.mjs", "figure.mjs", "player.mjs", "controls.mjs", "theme.mjs", "python.mjs", "answers.mjs", "address.mjs",
            "numbers.mjs")
 SAY = re.compile(r'(<[a-z]+ [^>]*data-say="([\w-]+)"[^>]*>)(</)')
+PROBLEMS = '<div class="problems" role="alert" hidden></div>'  # what is wrong with the address, in words
 WIDE, NARROW = 720, 336  # widths of the still pictures
 
 
 def pages(version: str) -> dict[str, str]:
     """All HTML pages by their path below the site's root. `version` names the build."""
-    made = {"index.html": page(prose.render(figure_html), version=version, title=TITLE, chosen=figures())}
+    essay = f"<main>{PROBLEMS}{prose.render(figure_html)}</main>"
+    made = {"index.html": page(essay, version=version, title=TITLE, chosen=figures())}
     for f in figures():
         made[f"embed/{f.id}.html"] = page(embed_html(f), version=version, title=f.title, chosen=[f], embed=f.id, up="../")
     return made
@@ -69,7 +71,7 @@ def figure_html(figure_id: str) -> str:
 
 def embed_html(f: Figure) -> str:
     """The body of a figure's own page."""
-    return (f'<main><div class="problems" role="alert" hidden></div>{figure_html(f.id)}<p class="home">'
+    return (f'<main>{PROBLEMS}{figure_html(f.id)}<p class="home">'
             f'<a href="../index.html#{f.id}" target="_blank" rel="noopener">{TITLE}</a></p></main>')
 
 

@@ -18,8 +18,9 @@ export class Answers {
     const response = await fetch(this.address);
     if (!response.ok) throw new Error(`${response.status}`);
     const text = await new Response(response.body.pipeThrough(new DecompressionStream("gzip"))).text();
-    const { setting, values, patches } = JSON.parse(text);
+    const { setting, values, patches, pool } = JSON.parse(text);
     this.setting = setting;
+    this.pool = pool;
     this.known = new Map(values.map((value, i) => [value, patches[i]]));
     return this;
   }
@@ -28,6 +29,14 @@ export class Answers {
   find(values, defaults) {
     if (!this.known) return undefined;
     const others = Object.keys(values).some((name) => name !== this.setting && values[name] !== defaults[name]);
-    return others ? undefined : this.known.get(values[this.setting]);
+    const patch = others ? undefined : this.known.get(values[this.setting]);
+    return patch && { events: patch.events.map((event) => this.unpool(event)) };
+  }
+
+  /** An event with its columns, which the file keeps once for all positions. */
+  unpool(event) {
+    if (!event.data) return event;
+    const entries = event.data.entries.map(([name, place]) => [name, this.pool[place]]);
+    return { ...event, data: { ...event.data, entries } };
   }
 }

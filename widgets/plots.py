@@ -55,7 +55,7 @@ def blocks(p: figure, name: str, color: str, *, part: str = "", alpha: float = 1
     `hatch`: a token; draws slanted lines of that colour instead of a fill. `part`: the word that lights it up.
     """
     fill = _colour(color)
-    look = dict(fill_color=None, hatch_pattern="/", hatch_color=LIGHT[hatch], hatch_scale=7, hatch_weight=1.2,
+    look = dict(fill_color=None, hatch_pattern="/", hatch_color=LIGHT[hatch], hatch_scale=9, hatch_weight=1,
                 hatch_alpha=alpha) if hatch else dict(fill_color=fill, fill_alpha=alpha)
     return p.quad("left", "right", "top", "bottom", source=_source(p, name, "left", "right", "bottom", "top"),
                   line_color=LIGHT[line] if line else None, line_width=1, name=PART + (part or name), **look)
