@@ -29,6 +29,8 @@ def serve(m: Machine, rate: float = 1.0, prompt: int = 512, output: int = 128, r
     `max_batched_tokens`, `max_seqs`: vLLM's --max-num-batched-tokens and --max-num-seqs. `utilization`, `overhead_bytes`: as in
     kv_memory, which says how many pages of `page_size` tokens there are. `shared_prompt`: tokens with which every prompt
     begins; their full pages are stored and read once.
+    Left out: vLLM may find a preempted request's own pages again if nobody has overwritten them; here they are computed anew.
+    People of different length are costed at their mean length, which is exact unless a model has sliding windows.
     ValueError for a number out of range, or a request that could never fit.
     """
     page_size, shared_prompt = whole("page_size", page_size, 1, 1_000_000), whole("shared_prompt", shared_prompt, 0)
@@ -41,6 +43,10 @@ def serve(m: Machine, rate: float = 1.0, prompt: int = 512, output: int = 128, r
     budget_tokens = kv_memory(m, context=int((prompts + outputs).max()), utilization=utilization,
                               overhead_bytes=overhead_bytes).budget_tokens
     pages = budget_tokens // page_size
+    if not pages:
+        raise ValueError(f"no memory is left for a KV cache: the weights of {m.llm.name} take "
+                         f"{m.llm.weights_bytes(m.weights) / 1e9:,.1f} GB of the {m.gpu.memory_bytes / 1e9:,.0f} GB of "
+                         f"{m.gpu.name}: choose fewer bits or a card with more memory")
     if spread:
         prompts, outputs = _cut(prompts, outputs, pages * page_size, shared_prompt)
     _refuse_what_never_fits(prompts, outputs, pages * page_size)

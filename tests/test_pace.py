@@ -18,17 +18,17 @@ def test_which_pace(llm, engine, kind):
 
 
 @pytest.mark.parametrize("llm, engine, kind", MACHINES)
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=80)
 @given(users=st.integers(1, 300), context=st.integers(0, 3000), passes=st.integers(1, 900))
 def test_decode(llm, engine, kind, users, context, passes):
     m = machine(llm, engine=engine)
     expected = pass_cost(m, users=users, context=context + np.arange(passes)).pass_ms
-    exact = {Line: 1e-12, Table: 1e-3}[kind]
+    exact = {Line: 1e-12, Table: 1.5e-3}[kind]
     assert pace(m, 4000).decode(users, users * context, passes) == pytest.approx(np.atleast_1d(expected), rel=exact)
 
 
 @pytest.mark.parametrize("llm, engine, kind", MACHINES)
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=80)
 @given(users=st.integers(0, 300), context=st.integers(0, 3000), prompt=st.integers(1, 8192), offset=st.integers(0, 5000))
 def test_mixed(llm, engine, kind, users, context, prompt, offset):
     m = machine(llm, engine=engine)

@@ -145,6 +145,11 @@ def test_bad_input(wrong, says):
         serve(M, **wrong)
 
 
+def test_weights_that_leave_no_memory_are_refused():
+    with pytest.raises(ValueError, match="no memory is left for a KV cache: the weights of llama-3.1-70b take 141.1 GB"):
+        serve(machine("llama-3.1-70b"))
+
+
 def test_a_trace_that_is_too_large_is_refused():
     with pytest.raises(ValueError, match="is too large"):
         serve(M, rate=math.inf, requests=2000, prompt=10, output=100, max_seqs=8).trace()
