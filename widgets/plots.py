@@ -8,6 +8,7 @@ from bokeh.plotting import figure
 from .picture import source
 from .tokens import LIGHT, SMALL_PX, TEXT_PX, UI_FONT
 
+BESIDE = 58  # pixels that an axis on the left takes, whatever its numbers: plots one above the other stay in line
 PART = "part:"  # names of renderers begin so: the prose lights them up by the word behind it
 
 
@@ -22,7 +23,7 @@ def plot(name: str, height: int, x: tuple[float, float], y: tuple[float, float],
     p = figure(name=f"plot:{name}", height=height, sizing_mode="stretch_width", toolbar_location=None, tools="",
                x_range=Range1d(*x, name=f"{name}.x"), y_range=Range1d(*y, name=f"{name}.y"),
                x_axis_type=None, y_axis_type=None, x_axis_location=None, y_axis_location=None,
-               min_border=0, min_border_left=left, min_border_right=right, outline_line_color=None,
+               min_border=0, min_border_left=max(left, BESIDE) if y_axis else left, min_border_right=right, outline_line_color=None,
                background_fill_color=None, border_fill_color=None)
     if log:
         p.x_scale = LogScale()

@@ -15,7 +15,7 @@ from .tokens import LIGHT, UI_FONT
 
 TOKEN = {value: name for name, value in LIGHT.items()}
 DOTS = {"dashed": "6 4", "dotted": "2 3", "solid": ""}
-BELOW, LEFT = 24, 44  # pixels that an axis takes
+BELOW = 24  # pixels that an axis takes below
 BASELINES = {"middle": 0.35, "top": 0.9, "bottom": -0.15, "alphabetic": 0, "center": 0.35}
 
 
@@ -44,8 +44,7 @@ class Frame:
     """Where data lands in pixels."""
 
     def __init__(self, p, width: int):
-        left = max(p.min_border_left or 0, LEFT if p.left else 0)
-        self.left, self.right = left, width - (p.min_border_right or 0)
+        self.left, self.right = p.min_border_left or 0, width - (p.min_border_right or 0)
         self.top, self.bottom = 0, p.height - (_below(p.below[0]) if p.below else 0)
         self.x_range, self.y_range = p.x_range, p.y_range
         self.log = isinstance(p.x_scale, LogScale)
@@ -158,7 +157,9 @@ def _axis(axis, frame, side: str) -> str:
     names = [axis.major_label_overrides.get(t, f"{t:g}") for t in ticks]
     muted, line = _paint(axis.major_label_text_color), _paint(axis.axis_line_color)
     if side == "left":
-        return (f'<path d="M{frame.left:.1f} {frame.top}V{frame.bottom:.1f}" stroke="{line}"/>' + "".join(
+        name = axis.axis_label and (f'<text transform="translate(12 {(frame.top + frame.bottom) / 2:.1f}) rotate(-90)" font-size="12" '
+                                    f'text-anchor="middle" fill="{muted}">{escape(axis.axis_label)}</text>')
+        return (f'<path d="M{frame.left:.1f} {frame.top}V{frame.bottom:.1f}" stroke="{line}"/>{name or ""}' + "".join(
             f'<text x="{frame.left - 6:.1f}" y="{y + 4:.1f}" font-size="12" text-anchor="end" fill="{muted}">{escape(str(n))}'
             "</text>" for y, n in zip(frame.y(ticks), names)))
     out = [f'<path d="M{frame.left:.1f} {frame.bottom:.1f}H{frame.right:.1f}" stroke="{line}"/>']
