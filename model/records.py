@@ -8,19 +8,28 @@ import numpy as np
 class Format:
     """A number format, of weights or of the KV cache.
 
-    bits: mean bits a value, scales included. covers: which weights are stored so, `all`, `linear` (the embedding tables
-    stay at 16 bits) or `experts` (only the experts of a mixture; of a dense model the linear layers). scale_bytes: kept
-    besides for every K or V vector of one head and one token. llama_cpp, vllm: what the server calls it, empty where it
-    does not know it."""
+    bits: mean bits a value, scales included; of weights, those of all but the two tables of tokens. embedding_bits and
+    output_bits: of the table that looks tokens up and of the one that scores them (which a tied model has for both).
+    experts_only: what is not an expert of a mixture stays at 16 bits. scale_bytes: kept besides for every K or V vector of
+    one head and one token. llama_cpp, vllm: what the server calls it, empty where it does not know it."""
 
     name: str
     label: str
     bits: float
-    covers: str = "all"
+    embedding_bits: float = 16
+    output_bits: float = 16
+    experts_only: bool = False
     scale_bytes: int = 0
     llama_cpp: str = ""
     vllm: str = ""
     source: str = ""
+
+    @property
+    def covers(self):
+        """Which weights are stored so: `all`, `linear` (not the tables of tokens) or `experts`."""
+        if self.experts_only:
+            return "experts"
+        return "all" if self.embedding_bits < 16 or self.bits == 16 else "linear"
 
 
 @dataclass(frozen=True)
@@ -49,7 +58,7 @@ class LLM:
 
     active_parameters: those that one token uses (fewer than parameters in a mixture of experts).
     embedding_parameters: the table that looks tokens up, which decode does not read unless it is tied to the output.
-    table_parameters: the embedding and, unless tied, the output table: what formats for `linear` weights leave at 16 bits.
+    table_parameters: the embedding and, unless tied, the output table.
     expert_parameters: all routed experts of all layers. latent: values a token and layer with latent attention, else 0.
     window: tokens that each of window_layers holds at most; the other layers hold everything."""
 
@@ -85,7 +94,12 @@ class LLM:
 
     def weights_bytes(self, weights):
         """Bytes of all weights in the Format weights."""
-        return self.parameters * 2.0 - self._covered(weights) * (2.0 - weights.bits / 8)
+        output = self.embedding_parameters if self.tied else self.table_parameters - self.embedding_parameters
+        embedding = self.table_parameters - output
+        rest = self.parameters - self.table_parameters
+        full = rest - self.expert_parameters if weights.experts_only and self.experts else 0
+        return (embedding * weights.embedding_bits + output * weights.output_bits + full * 16.0
+                + (rest - full) * weights.bits) / 8
 
     def expert_bytes(self, weights):
         """Bytes of all routed experts in the Format weights; 0 without experts."""
@@ -115,8 +129,3 @@ class LLM:
         if self.window_layers:
             held = held + self.window_layers * np.minimum(tokens, self.window)
         return self.kv_layer_bytes(kv) * held
-
-    def _covered(self, weights):
-        linear = self.parameters - self.table_parameters
-        covered = {"all": self.parameters, "linear": linear, "experts": self.expert_parameters or linear}
-        return covered[weights.covers]

@@ -33,6 +33,11 @@ FILE_BYTES = [  # Llama 3.1 8B
     ("q5_k_m", 5.73e9, "GGUF"), ("q4_k_m", 4.92e9, "GGUF"), ("q4_k_s", 4.69e9, "GGUF"), ("iq4_xs", 4.45e9, "GGUF"),
     ("q2_k", 3.18e9, "GGUF"), ("fp8", 9.08e9, "RedHatAI's FP8 checkpoint"), ("int4", 5.74e9, "hugging-quants' AWQ checkpoint"),
 ]
+FILES = [  # other models' files, GB, in which the tables of tokens weigh more or less than in Llama 3.1 8B
+    ("llama-3.2-1b", "q4_k_m", 0.81, "bartowski's GGUF"), ("llama-3.1-70b", "q4_k_m", 42.52, "bartowski's GGUF"),
+    ("qwen2.5-7b", "q4_k_m", 4.68, "Qwen's GGUF"), ("gemma-2-9b", "q4_k_m", 5.76, "bartowski's GGUF"),
+    ("llama-3.2-1b", "q8_0", 1.32, "bartowski's GGUF"),
+]
 KV_KIB = [  # KiB a token of Llama 3.1 8B
     ("f16", 128, "facts/essay.md"), ("fp8", 64, "facts/engines.md: half"), ("int8", 66, "2 KiB more; measured: 66.04"),
     ("int4", 34, "2 KiB more; measured: 34.02"), ("q8_0", 68, "34 bytes for 32 values"), ("q4_0", 36, "18 bytes for 32"),
@@ -84,6 +89,19 @@ def test_every_measured_card_of_one_is_known():
 @pytest.mark.parametrize("name, size, source", FILE_BYTES)
 def test_weights_are_as_large_as_published_files(name, size, source):
     assert llm("llama-3.1-8b").weights_bytes(weight_format(name)) == pytest.approx(size, rel=0.007), source
+
+
+@pytest.mark.parametrize("name, weights, size, source", FILES)
+def test_the_tables_of_tokens_have_bits_of_their_own(name, weights, size, source):
+    assert llm(name).weights_bytes(weight_format(weights)) / 1e9 == pytest.approx(size, rel=0.012), source
+
+
+@pytest.mark.parametrize("name, bits", [
+    ("q2_k", 3.1593), ("q3_k_s", 3.6429), ("q3_k_l", 4.2979), ("iq4_xs", 4.4597), ("q4_k_s", 4.6672), ("q4_k_m", 4.8944),
+    ("q5_k_s", 5.5704), ("q5_k_m", 5.7036), ("q6_k", 6.5633), ("q8_0", 8.5008), ("f16", 16)])
+def test_bits_a_weight_of_a_whole_file_are_llama_cpp_s(name, bits):
+    x = llm("llama-3.1-8b")
+    assert x.weights_bytes(weight_format(name)) * 8 / x.parameters == pytest.approx(bits, abs=2e-4)
 
 
 @pytest.mark.parametrize("name, kib, source", KV_KIB)

@@ -14,7 +14,7 @@ FIT = [  # machine, asked, budget_tokens, users_fit
     ({}, {"context": 8192, "utilization": 0.9}, 33_107, 4, "(21.6e9 - 16.06e9 - 1.2e9) / 131,072"),
     ({}, {"context": 8192, "overhead_bytes": 0}, 45_924, 5, "(22.08e9 - 16.06e9) / 131,072"),
     ({"gpu": "rtx-4080"}, {"context": 8192}, 0, 0, "16 GB do not hold 16.06 GB of weights"),
-    ({"gpu": "rtx-4080", "weights": "q4_k_m"}, {"context": 8192}, 65_666, 8, "4.91 GB of weights"),
+    ({"gpu": "rtx-4080", "weights": "q4_k_m"}, {"context": 8192}, 65_667, 8, "4.91 GB of weights"),
     ({"llm": "gemma-3-4b"}, {"context": 8192}, 13_119_473_664 * 8192 // (4096 * (5 * 8192 + 29 * 1024)), 45,
      "29 of 34 layers hold 1,024 tokens at most"),
 ]

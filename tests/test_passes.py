@@ -13,7 +13,8 @@ USERS, TOKENS = st.integers(1, 500), st.integers(0, 200_000)
 BY_HAND = [  # machine, pass, ms
     ({}, {"users": 1}, 2 * 8_030_261_248 / 1008e9 * 1e3, "16.06 GB at 1,008 GB/s"),
     ({"gpu": "h100-sxm"}, {"users": 1}, 2 * 8_030_261_248 / 3350e9 * 1e3, "the same at 3,350 GB/s"),
-    ({"weights": "q4_k_m"}, {"users": 1}, 4.8944 / 8 * 8_030_261_248 / 1008e9 * 1e3, "4.8944 bits a weight"),
+    ({"weights": "q8_0"}, {"users": 1}, (8.5008 * 6_979_588_096 + 8.5 * 1_050_673_152) / 8 / 1008e9 * 1e3, "layers, tables"),
+    ({"weights": "fp8"}, {"users": 1}, (6_979_588_096 + 2 * 1_050_673_152) / 1008e9 * 1e3, "the tables stay at 16 bits"),
     ({"kv": "fp8"}, {"users": 8, "context": 4096}, (2 * 8_030_261_248 + 8 * 4096 * 65536) / 1008e9 * 1e3, "64 KiB a token"),
     ({}, {"users": 0, "prompt_tokens": 2000}, 2 * 8_030_261_248 * 2000 / 165.2e12 * 1e3, "arithmetic"),
     ({}, {"users": 0, "prompt_tokens": 1, "prompt_offset": 8192}, (2 * 8_030_261_248 + 131072 * 8192) / 1008e9 * 1e3,
