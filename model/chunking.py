@@ -11,7 +11,7 @@ from model.machine import Machine
 from model.passes import pass_cost
 from model.trace import DECODE, PREFILL, WAITING, Trace, trace_of
 
-MOST_CHUNKS = 100_000
+MOST_CELLS = 2_000_000  # passes x people in a Trace, so that it stays below a hundred megabytes
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def chunked_prefill(m: Machine, document: int = 8192, chunk: int = 256, users: i
     before, after = whole("before", before, 0, 1000), whole("after", after, 0, 1000)
     if users == 0:
         before = 0  # nobody there whose passes could come before
-    chunks = _chunks(document, chunk)
+    chunks = _chunks(document, chunk, MOST_CELLS // (users + 1))
     alone, beside = _both(m, users, context, before, chunks, 1, 1)
     done_ms = max(alone.end_ms[-2], beside.end_ms[-2])
     alone, beside = _both(m, users, context, before, chunks, after + _short(alone, done_ms), after + _short(beside, done_ms))
@@ -63,12 +63,12 @@ def chunked_prefill(m: Machine, document: int = 8192, chunk: int = 256, users: i
         slowest_gap_ms_whole=_slowest_gap_ms(alone, users), slowest_gap_ms_chunked=_slowest_gap_ms(beside, users))
 
 
-def _chunks(document: int, chunk: int) -> np.ndarray:
-    """Sizes of the chunks, in tokens; together they are the document."""
+def _chunks(document: int, chunk: int, most: int) -> np.ndarray:
+    """Sizes of the chunks, in tokens; together they are the document. ValueError for more than `most`."""
     full, rest = divmod(document, chunk)
-    if full > MOST_CHUNKS:
+    if full > most:
         raise ValueError(f"chunk is {chunk}: {document:,} tokens would take {full:,} passes, "
-                         f"so it must be at least {-(-document // MOST_CHUNKS):,}")
+                         f"so it must be at least {-(-document // most):,}")
     return np.array([chunk] * full + [rest] * (rest > 0))
 
 
