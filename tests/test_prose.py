@@ -156,7 +156,7 @@ SAID = [  # facts/essay.md
     "at about 63 tokens a second", "each gets about six", "everyone gets 54", "All ten together get 538",
     "fill 16.1 GB", "reads 1,008 GB a second", "prompt of 2,000 tokens takes 194 ms", "costs 164 times as much time",
     "131,072 bytes a token", "leaves 4.82 GB", "8,192 tokens takes 1.07 GB", "can hold four and must turn away six",
-    "it takes 18.6 ms", "84 steps", "needs 58", "64 tokens", "fills six pages of 16", "In one pass it takes 796 ms",
+    "it takes 18.6 ms", "84 steps", "needs 58", "64 tokens", "fills 32 pages", "saves 288", "This way four fit, and 66%", "Now ten of the same conversations fit", "In one pass it takes 796 ms",
     "takes 25.8 ms instead of 18.3 ms", "read after 824 ms", "3.36 tokens on average", "2.08 times as fast",
     "gets 53.8 tokens a second", "promised 6.3", "8.6 times", "fitted to 264 published measurements",
     "measured at 54.8 tokens a second"]
@@ -187,7 +187,7 @@ CLAIMS = [  # a sentence, and what the model must say for it to be true
     ("a pass for many costs little more than a pass for one.", lambda: speed(M, 10, 2048) > 0.8 * speed(M, 1, 2048)),
     ("So each one's speed falls slowly while the total rises.",
      lambda: all(speed(M, n + 1, 2048) < speed(M, n, 2048) < (n + 1) / n * speed(M, n + 1, 2048) for n in range(1, 64))),
-    ("One that is a token shorter than a page shares nothing.",
+    ("A system prompt that is a token shorter than a page shares nothing.",
      lambda: pages(M, shared=15).shared_pages == 0 and pages(M, shared=16).shared_pages == 1),
     ("But a chunk can be too small", lambda: chunked_prefill(M, chunk=64).document_ms > 2 * chunked_prefill(M).document_ms),
     ("If one guess in ten is kept, even a single person gets only", lambda: speculate(M, acceptance=0.1).speedup < 1),
