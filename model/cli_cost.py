@@ -2,7 +2,7 @@
 from dataclasses import asdict
 
 from model import catalogue
-from model.cli_text import Report, bars, count, gb, kib, ms, people, table, wrapped
+from model.cli_text import Report, bars, count, gb, kib, many, ms, people, table, wrapped
 from model.config import read_config
 from model.machine import machine as machine_of
 from model.memory import kv_memory
@@ -31,8 +31,9 @@ def one_pass(args):
     m = machine(args)
     cost = pass_cost(m, args.users, args.context, args.prompt_tokens, args.prompt_offset)
     data = {**asked(m, users=args.users, context=args.context, prompt_tokens=args.prompt_tokens), **asdict(cost)}
-    parts = [f"{people(args.users)} at {count(args.context)} tokens get a token each"] if args.users else []
-    parts += [f"{count(args.prompt_tokens)} tokens of a prompt are read"] if args.prompt_tokens else []
+    held = f" with {many(args.context, 'token')} each" if args.context else ""
+    parts = [f"{people(args.users)}{held} get one token more"] if args.users else []
+    parts += [f"{many(args.prompt_tokens, 'token')} of a prompt read"] if args.prompt_tokens else []
     lines = [("pass", ms(cost.pass_ms), f"bound by {cost.bound_by}"),
              ("bytes read", gb(cost.bytes), "weights, and the KV cache of all who run"),
              ("arithmetic", f"{cost.flops / 1e12:,.3g} TFLOP", "2 x active parameters x tokens")]
@@ -52,31 +53,34 @@ def memory(args):
              ("weights", gb(fit.weights_bytes), "once, for everybody"),
              ("overhead", gb(fit.overhead_bytes), "neither weights nor KV cache"),
              ("left for KV caches", gb(fit.budget_bytes), f"{count(fit.budget_tokens)} tokens at {kib(fit.kv_bytes_per_token)} each"
-              if fit.budget_bytes > 0 else "the weights alone do not fit"),
-             ("one conversation", gb(fit.kv_bytes_each), f"of {count(args.context)} tokens"),
+              if fit.budget_bytes > 0 else "the weights and the overhead do not fit"),
+             ("one conversation", gb(fit.kv_bytes_each), f"of {many(args.context, 'token')}"),
              ("people who fit", count(fit.users_fit), verdict(args.users, fit.users_fit))]
-    return Report(data, named(m), f"Memory: {people(args.users)} with {count(args.context)} tokens each",
+    return Report(data, named(m), f"Memory: {people(args.users)} with {many(args.context, 'token')} each",
                   drawing=memory_bar(fit, args.users), lines=lines)
 
 
 def verdict(users, fit):
     """Who fits, in words."""
-    return f"{people(users)}: all fit" if users <= fit else f"{count(users - fit)} of {people(users)} do not fit"
+    return f"{people(users)}: all fit" if users <= fit else f"{count(users - fit)} of {count(users)} do not fit"
 
 
 def memory_bar(fit, users, width=72):
-    """Two lines: the card as a bar of W(eights), o(verhead), people and what is free, and a key."""
+    """Three lines: the card as a bar of W(eights), o(verhead), people and what is free, the server's limit, and a key.
+
+    People whose conversation is shorter than two columns are not told apart."""
     cell = fit.capacity_bytes / width
-    edges = [("W", fit.weights_bytes), ("o", fit.overhead_bytes)]
-    edges += [("#="[i % 2], fit.kv_bytes_each) for i in range(int(min(users, fit.users_fit, 10_000)))]
+    inside, apart = min(users, fit.users_fit), fit.kv_bytes_each >= 2 * cell
+    parts = [("W", fit.weights_bytes), ("o", fit.overhead_bytes)]
+    parts += [("#="[i % 2], fit.kv_bytes_each) for i in range(inside)] if apart else [("#", inside * fit.kv_bytes_each)]
     line, end = "", 0.0
-    for sign, size in edges:
+    for sign, size in parts:
         end += size
-        line += sign * max(0, round(end / cell) - len(line))
+        line += sign * max(1 if size else 0, round(end / cell) - len(line))
     line = line[:width].ljust(width, ".")
     limit = min(width - 1, round(fit.usable_bytes / cell))
     return [line, " " * limit + "^ the server's limit" if limit < width - 20 else "the server's limit ^".rjust(limit + 1),
-            "W weights   o overhead   # = one person each, in turn   . free"]
+            f"W weights   o overhead   {'# = one person each, in turn' if apart else '# people'}   . free"]
 
 
 def settings(args):
@@ -90,7 +94,7 @@ def settings(args):
     else:
         told = vllm_settings(m, args.max_model_len, args.max_num_seqs, args.utilization, args.overhead_bytes)
         lines = [("KV cache", f"{count(told.kv_tokens)} tokens", f"{count(told.kv_blocks)} blocks of 16 tokens"),
-                 ("at once", f"{told.max_concurrency:.2f}", f"conversations of {count(told.max_model_len)} tokens"),
+                 ("at once", f"{told.max_concurrency:.2f}", f"conversations of {many(told.max_model_len, 'token')}"),
                  ("starts", "yes" if told.starts else "no", "" if told.starts else
                   f"not one conversation fits: set --max-model-len to {count(told.kv_tokens)} at most"
                   if told.kv_tokens else "the weights leave no room for a KV cache")]

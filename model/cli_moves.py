@@ -4,7 +4,7 @@ import math
 from model.batching import batch
 from model.chunking import chunked_prefill
 from model.cli_cost import asked, machine, named
-from model.cli_text import Report, bars, count, ms, people, percent, spark
+from model.cli_text import Report, bars, count, many, ms, people, percent, spark
 from model.paging import pages
 from model.server import serve
 from model.speculation import speculate
@@ -23,9 +23,9 @@ def batches(args):
                  f"{name}_slot": schedule.slot, f"{name}_start_step": schedule.start_step, f"{name}_end_step": schedule.end_step}
     drawing = []
     for name, schedule in ways:
-        drawing += [f"{name}: {count(schedule.steps)} steps, {percent(schedule.idle_share)} of the slots' time empty",
+        drawing += [f"{name}: {many(schedule.steps, 'step')}, {percent(schedule.idle_share)} of the slots' time empty",
                     *timeline(schedule, both.static.steps), ""]
-    return Report(data, f"{count(len(args.replies))} replies in {count(args.slots)} slots, first come first served",
+    return Report(data, f"{many(len(args.replies), 'reply')} in {many(args.slots, 'slot')}, first come first served",
                   "one letter a reply, dots where a slot is empty", drawing=drawing[:-1])
 
 
@@ -36,9 +36,10 @@ def timeline(schedule, steps):
     for reply, (slot, start, end) in enumerate(zip(schedule.slot, schedule.start_step, schedule.end_step)):
         if slot < len(lines):
             begin, stop = round(columns * start / steps), round(columns * end / steps)
+            stop = max(stop, begin + 1)  # the shortest is seen as well
             lines[slot][begin:stop] = SIGNS[reply % len(SIGNS)] * (stop - begin)
-    more = [f"and {schedule.slots - 16} slots more"] if schedule.slots > 16 else []
-    return ["".join(line) for line in lines] + more
+    more = [f"and {many(schedule.slots - 16, 'slot')} more"] if schedule.slots > 16 else []
+    return ["".join(line)[:COLUMNS] for line in lines] + more
 
 
 def paged(args):
@@ -52,9 +53,9 @@ def paged(args):
               f"{percent(handed.waste_reserved)} of what is reserved stays empty"),
              ("in pages", f"{handed.paged_fit} of {len(args.chats)} fit",
               f"{percent(handed.waste_paged)} of the pages handed out stays empty"),
-             ("shared", f"{count(handed.shared_pages)} pages", f"stored once; {count(handed.saved_pages)} pages saved")]
+             ("shared", many(handed.shared_pages, "page"), f"stored once; {many(handed.saved_pages, 'page')} saved")]
     what = (f"{count(handed.budget_tokens)} tokens of KV memory: {count(handed.total_pages)} pages of {count(args.page_size)}; "
-            f"{len(args.chats)} chats")
+            f"{many(len(args.chats), 'chat')}")
     used = {"reserved": handed.reserved_fit * args.longest / max(1, handed.budget_tokens),
             "in pages": len(handed.owner) / max(1, handed.total_pages)}
     shown = [(name, share, percent(share)) for name, share in used.items()]
@@ -69,10 +70,10 @@ def chunk(args):
     data = {**asked(m, document=args.document, chunk=args.chunk, users=args.users, context=args.context),
             **{name: getattr(read, name) for name in names}}
     lines = [("stall", ms(read.stall_ms), "everybody else, while the document is read in one pass"),
-             ("a pass with a chunk", ms(read.pass_ms_with_chunk), f"instead of {ms(read.pass_ms)}"),
+             ("a pass with a chunk", ms(read.pass_ms_with_chunk), f"instead of {ms(read.pass_ms)}" if args.users else ""),
              ("the document", ms(read.document_ms), "until its last chunk is read")]
     shown = bars(("one pass", read.stall_ms), ("decode", read.pass_ms), ("with a chunk", read.pass_ms_with_chunk))
-    return Report(data, named(m), f"A document of {count(args.document)} tokens, in chunks of {count(args.chunk)}, beside "
+    return Report(data, named(m), f"A document of {many(args.document, 'token')}, in chunks of {count(args.chunk)}, beside "
                   f"{people(args.users)} with {count(args.context)}", shown, lines=lines)
 
 
@@ -88,12 +89,12 @@ def guess(args):
     curve = speculate(m, args.guesses, args.acceptance, many, args.context, args.draft).speedup
     longest = max(float(s) for s in curve)
     shown = [(people(users), float(s) / longest, f"x {s:.2f}") for users, s in zip(many, curve)]
-    end = "never up to 4,096" if gain.break_even_users is None else people(gain.break_even_users)
-    lines = [("tokens a check", f"{gain.expected_tokens:.2f}", f"of {args.guesses} guesses and one more"),
+    end = "never" if gain.break_even_users is None else f"from {count(gain.break_even_users)}"
+    lines = [("tokens a check", f"{gain.expected_tokens:.2f}", f"{args.guesses + 1} at most, one of them the large model's own"),
              ("a round", ms(gain.round_ms), f"guesses {ms(gain.draft_ms)}, the check {ms(gain.check_ms)}"),
              ("speed-up", f"x {gain.speedup:.2f}", f"with {people(args.users)}, against {ms(gain.plain_ms)} a token"),
-             ("guessing hurts", "", f"from {end}" if gain.break_even_users else end)]
-    return Report(data, named(m), f"{args.guesses} guesses by {args.draft}, {percent(args.acceptance)} of them right, "
+             ("guessing hurts", end, "up to 4,096 people" if gain.break_even_users is None else "people on")]
+    return Report(data, named(m), f"{args.guesses} at a time guessed by {args.draft}, {percent(args.acceptance)} of them right, "
                   f"{count(args.context)} tokens each", shown, lines=lines)
 
 
@@ -120,5 +121,5 @@ def served(args):
     drawing = [f"KV cache |{spark(run.pass_end_ms, run.pages_used, run.total_pages)}| {percent(1.0)}",
                f"waiting  |{spark(run.pass_end_ms, run.waiting, waiting)}| {count(waiting)}",
                f"          0 s {run.pass_end_ms[-1] / 1000:>55,.1f} s"]
-    return Report(data, named(m), f"{count(args.requests)} requests at {args.rate:g} a second, about {count(args.prompt)} tokens "
+    return Report(data, named(m), f"{many(args.requests, 'request')} at {args.rate:g} a second, about {count(args.prompt)} tokens "
                   f"in and {count(args.output)} out", drawing=drawing, lines=lines)

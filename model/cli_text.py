@@ -85,6 +85,12 @@ def people(number):
     return f"{number:,.0f} person" if number == 1 else f"{number:,.0f} people"
 
 
+def many(number, thing):
+    """So many things, in words: 1 page, 2 pages, 2 replies."""
+    plural = thing[:-1] + "ies" if thing.endswith("ply") else thing + "s"
+    return f"{number:,.0f} {thing if number == 1 else plural}"
+
+
 def ms(number):
     """Milliseconds, or seconds from ten on, in four figures or so."""
     if number >= 10_000:

@@ -103,7 +103,7 @@ def vllm_settings(m, max_model_len=None, max_num_seqs=None, utilization=None, ov
     return VllmSettings(
         max_model_len=length, max_num_seqs=seqs, max_num_batched_tokens=batched, kv_tokens=tokens, kv_blocks=blocks,
         max_concurrency=tokens / length, starts=tokens >= length, command=" ".join(words),
-        effects=_vllm_effects(m, length, seqs, batched, memory, tokens))
+        effects=_vllm_effects(m, length, seqs, batched, utilization, memory, tokens))
 
 
 def vllm_defaults(gpu):
@@ -138,12 +138,13 @@ def _llama_cpp_effects(m, ctx, slots, kv_unified, count, slot_tokens, total, cac
     return (*effects, Effect("--metrics", "off by default; shows requests_processing and requests_deferred"))
 
 
-def _vllm_effects(m, length, seqs, batched, memory, tokens):
-    share = memory.usable_bytes / 1e9
+def _vllm_effects(m, length, seqs, batched, utilization, memory, tokens):
+    share = "" if utilization is None else f" {utilization:g}"
     effects = [
         Effect(f"--max-model-len {length}", f"the longest conversation; {tokens / length:.2f} of that length fit at once"),
         Effect(f"--max-num-seqs {seqs}", "conversations in one pass at most; the rest wait"),
-        Effect("--gpu-memory-utilization", f"{share:.1f} GB for weights, overhead and {tokens:,} tokens of KV cache"),
+        Effect("--gpu-memory-utilization" + share,
+               f"{memory.usable_bytes / 1e9:.1f} GB for weights, overhead and {tokens:,} tokens of KV cache"),
         Effect(f"--max-num-batched-tokens {batched}", "tokens of one pass at most: long prompts are read in such chunks")]
     if m.weights.bits != 16:
         effects.append(Effect(f"--quantization {m.weights.vllm}", f"{memory.weights_bytes / 1e9:.2f} GB of weights"))
