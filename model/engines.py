@@ -3,16 +3,20 @@
     time of a pass = knee(weights, matrix products) + KV cache + attention over prompts + host      (see docs/measured.md)
 
 Each part is a cause with a term of its own (model.terms); never faster than the datasheet."""
+import functools
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
-from model import terms, terms_time
+from model import catalogue, terms, terms_time
 from model.passes import pass_bytes, pass_flops
 
+MEASURED = Path(__file__).with_name("data") / "measured" / "measured.csv"
 METAL_SHARE = 0.75     # of the shared memory, what Metal lets one process take (recommendedMaxWorkingSetSize)
 VISIBLE = 0.986        # of the GiB on the box, what CUDA hands out: 23.67 of 24, 39.4 of 40 (start-up logs)
 ECC_SHARE = 15 / 16    # left of GDDR where error correction is on, as on data-centre cards: 22.07 of 24 on an A10
+ACCEPTANCE_FALL = 0.95  # of each further guess: an EAGLE draft feeds on its own guesses (EAGLE-3, figure of acceptance by step)
 GIB = 2.0 ** 30
 
 
@@ -39,7 +43,7 @@ def pass_terms(m, users, context, prompt_tokens=0, prompt_offset=0):
         np.asarray(a, dtype=float) for a in (users, context, prompt_tokens, prompt_offset))
     t = terms.profile(m.engine, m.gpu)
     weights, kv = pass_bytes(m, users, context, prompt_tokens, prompt_offset)
-    read = weights - terms_time.looked_up_parameters(m.llm) * terms_time.table_bytes(m)
+    read = weights - terms_time.looked_up_bytes(m)
     repeats = terms_time.batches(t, prompt_tokens)
     weights_ms = terms_time.read_ms(m, t, read, users + prompt_tokens) * repeats
     outputs = users + (prompt_tokens > 0)
@@ -58,6 +62,13 @@ def pass_terms(m, users, context, prompt_tokens=0, prompt_offset=0):
 def request_ms(m):
     """What a request costs once, before its first pass; 0 for the datasheet."""
     return 0.0 if m.engine == "datasheet" else terms.profile(m.engine, m.gpu).request_ms
+
+
+def acceptance(draft, guesses):
+    """Chances that each of so many guesses is kept once those before it were, for a draft of kind `eagle3` or `eagle`:
+    they fall with the position."""
+    first = terms.value(f"acceptance_{draft}")
+    return tuple(first * ACCEPTANCE_FALL ** position for position in range(guesses))
 
 
 def memory_terms(m, utilization=None, overhead_bytes=None, pass_tokens=2048):
@@ -79,3 +90,26 @@ def visible_bytes(gpu):
         return bought * METAL_SHARE
     corrected = gpu.kind == "datacenter" and not terms.has_hbm(gpu)
     return bought * VISIBLE * (ECC_SHARE if corrected else 1.0)
+
+
+def note(m):
+    """Whose terms a Machine has, in words: `measured on this card`, or `terms of its class` with the nearest measured one."""
+    cards = measured_cards().get(m.engine, ())
+    if m.gpu.name in cards:
+        return "measured on this card"
+    alike = [name for name in cards if catalogue.gpu(name).kind == m.gpu.kind]
+    return f"terms of its class ({', '.join(alike) if alike else 'no card of its kind measured with this engine'})"
+
+
+@functools.cache
+def measured_cards():
+    """Names of the cards with measurements, by engine."""
+    from model import rows  # rows knows machines, which know engines: imported late
+    found = {}
+    for row in rows.read_rows(MEASURED.read_text(encoding="utf-8")):
+        try:
+            m = rows.machine_of(row)
+        except ValueError:
+            continue  # a row without a card that has a bandwidth: a log of KV sizes, a TPU
+        found.setdefault(m.engine, set()).add(m.gpu.name)
+    return {engine: tuple(sorted(cards)) for engine, cards in found.items()}

@@ -2,12 +2,13 @@
 
 The columns are those of data/measured/README.md. Nothing is predicted here; model.predict does that."""
 import csv
+import functools
 import io
 import re
 from dataclasses import dataclass, replace
 
 from model import catalogue, terms
-from model.machine import Machine, machine
+from model.machine import machine
 
 COLUMNS = ("id", "source", "llm", "weights", "gpu", "engine", "load", "prompt_tokens", "context_or_output", "quantity",
            "value", "unit")
@@ -59,10 +60,15 @@ def _row(words, line):
 
 def machine_of(row, default_gpu=None):
     """The Machine of a row. ValueError says which of model, card, engine or format is not known."""
-    weights, kv = formats_of(row.text("weights"))
-    gpu = gpu_of(row.text("gpu"), default_gpu)
-    m = machine(llm=llm_of(row.text("llm")), gpu=gpu, weights=weights, kv=kv)
-    return replace(m, engine=engine_of(row.text("engine"), row.text("date"), " ".join(row.words[c] or "" for c in ("load", "quantity"))))
+    words = " ".join(row.text(c) for c in ("load", "quantity"))
+    return _machine(*(row.text(c) for c in ("llm", "weights", "gpu", "engine", "date")), words, default_gpu)
+
+
+@functools.lru_cache(maxsize=4096)
+def _machine(llm, weights, gpu, engine, date, words, default_gpu):
+    names = formats_of(weights)
+    m = machine(llm=llm_of(llm), gpu=gpu_of(gpu, default_gpu), weights=names[0], kv=names[1])
+    return replace(m, engine=engine_of(engine, date, words))
 
 
 def llm_of(text):
@@ -174,7 +180,3 @@ def people_of(row, default=None):
     load = row.text("load")
     found = re.search(r"(?:n|b|bs|c|batch(?: size)?|concurrency|users?|parallel)\s*[=: ]\s*(\d+)", load, flags=re.I)
     return float(found[1]) if found else first_number(load, default)
-
-
-__all__ = ["Machine", "Row", "engine_of", "first_number", "formats_of", "gpu_of", "llm_of", "machine_of", "numbers_in",
-           "people_of", "rate_of", "read_rows"]

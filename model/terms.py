@@ -74,6 +74,12 @@ def engines():
     return tomllib.loads((DATA / "engines.toml").read_text(encoding="utf-8"))
 
 
+@functools.cache
+def workloads():
+    """Entries of workloads.toml by name: loads that sources name instead of describing."""
+    return tomllib.loads((DATA / "workloads.toml").read_text(encoding="utf-8"))
+
+
 def value(name):
     """Present value of a term."""
     return _trial.get(name, fitted()[name])

@@ -20,9 +20,14 @@ def looked_up_parameters(llm):
     return 0 if llm.tied else llm.embedding_parameters
 
 
-def table_bytes(m):
-    """Bytes a parameter of the embedding and output tables."""
-    return (m.weights.bits if m.weights.covers == "all" else 16) / 8
+def looked_up_bytes(m):
+    """Bytes of the table that only looks tokens up: no pass reads it."""
+    return looked_up_parameters(m.llm) * m.weights.embedding_bits / 8
+
+
+def head_bytes(m):
+    """Bytes of the output table."""
+    return head_parameters(m.llm) * m.weights.output_bits / 8
 
 
 def read_ms(m, t, weights, tokens):
@@ -37,7 +42,7 @@ def products_ms(m, t, flops):
     """Matrix products of so many operations: at a share of peak, no faster than the engine's kernels compute, slower
     where quantised weights are unpacked on the way."""
     unpack = t.quantised_share if m.weights.bits < 15 else 1.0
-    return norm(1000.0 * flops / (m.gpu.peak_flops * t.matrix_share * unpack), 1000.0 * flops / (t.flops_cap * unpack), t.knee)
+    return 1000.0 * flops / (np.minimum(m.gpu.peak_flops * t.matrix_share, t.flops_cap) * unpack)
 
 
 def batches(t, prompt_tokens):

@@ -1,0 +1,211 @@
+"""What the model says to a row of measurements: one function a kind of quantity, and the list that tells them apart."""
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from model import engines, kernels, load, rows
+from model.machine import machine
+from model.memory import kv_memory
+from model.passes import pass_cost
+from model.speculation import expected_tokens
+
+POINTS = 65             # contexts at which a mean over a growing context is taken
+CHAT_TOKENS = 512       # context of a chat in MT-bench, where a row of guesses does not say (its mean prompt and half a reply)
+CHECK_COST = 1.13       # checking guesses against a plain pass over as many tokens: 1.09 to 1.18 (data/measured/README.md)
+DRAFT_COST = 0.125      # an EAGLE draft's pass against the model's for the same people: 0.105 to 0.144 (same)
+BATCH_TOKENS = 2048     # vLLM's --max-num-batched-tokens where a row does not say, vllm/config/scheduler.py
+BLOCK = 16              # tokens of a block of KV cache, vllm/config/cache.py
+
+SPEED = "inter-token latency and decode speed"
+FIRST = "time to first token and prefill speed"
+FIT = "KV tokens that fit"
+THROUGHPUT = "throughput under load"
+GUESSES = "speculative speed-up"
+KERNEL = "kernels of one layer"
+WHOLE = "whole requests"
+SIZE = "KV bytes"
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What the model says to a Row. value: in the row's unit, None where it says nothing. group: the kind of quantity.
+    lacks: what the row would have to say, empty where there is a value. note: which terms, or which reading of the row."""
+
+    row: rows.Row
+    value: float | None
+    group: str
+    lacks: str = ""
+    note: str = ""
+
+    @property
+    def error(self):
+        """Prediction over measurement, less 1; None without a prediction."""
+        return None if self.value is None or not self.row.value else self.value / self.row.value - 1.0
+
+
+def predict(row):
+    """The Prediction for a Row. Never raises for what a row says: lacks tells what it does not."""
+    for pattern, group, function in QUANTITIES:
+        found = re.search(pattern, row.quantity, flags=re.I)
+        if found:
+            return _predicted(row, group, function, found)
+    return Prediction(row, None, "other", f"no prediction for a quantity called {row.quantity!r}")
+
+
+def group_of(row):
+    """The kind of quantity that a Row measures, `other` for those that nothing predicts."""
+    return next((group for pattern, group, _ in QUANTITIES if re.search(pattern, row.quantity, flags=re.I)), "other")
+
+
+def _predicted(row, group, function, found):
+    try:
+        value = float(function(row, found))
+    except ValueError as problem:
+        return Prediction(row, None, group, str(problem))
+    if not np.isfinite(value) or value <= 0:
+        return Prediction(row, None, group, "the row's numbers lead to no time: a count of people or tokens is missing")
+    return Prediction(row, value, group, note=_note(row))
+
+
+def _note(row):
+    try:
+        return engines.note(rows.machine_of(row))
+    except ValueError:
+        return "no card needed"
+
+
+def prefill_ms(m, tokens, offset=0, chunk=BATCH_TOKENS):
+    """Time of all passes over a prompt of so many tokens behind offset tokens in the cache: in one pass with llama.cpp,
+    which cuts it itself, in chunks with vLLM."""
+    if m.engine.startswith("llama.cpp"):
+        return pass_cost(m, users=0, prompt_tokens=tokens, prompt_offset=offset).pass_ms
+    starts = np.arange(0, tokens, chunk)
+    return float(np.sum(pass_cost(m, users=0, prompt_tokens=np.minimum(chunk, tokens - starts),
+                                  prompt_offset=offset + starts).pass_ms))
+
+
+def _decode_speed(row, found):
+    m, people = rows.machine_of(row), rows.people_of(row, 1.0) or 1.0
+    depth = re.search(r"(?:@\s*d|depth\D*)(\d+)", row.quantity + " " + row.text("load"))
+    start = float(depth[1]) if depth else rows.first_number(row.text("prompt_tokens"), 0.0)
+    written = rows.first_number(row.text("context_or_output"), 128.0)
+    contexts = start + np.linspace(0.0, written, POINTS)
+    return people * 1000.0 / float(np.mean(pass_cost(m, users=people, context=contexts).pass_ms))
+
+
+def _prefill_speed(row, found):
+    tokens = rows.first_number(row.text("prompt_tokens")) or rows.first_number(row.quantity.replace("pp", "pp "))
+    if not tokens:
+        raise ValueError("how long the prompt is (prompt_tokens)")
+    return 1000.0 * tokens / prefill_ms(rows.machine_of(row), tokens)
+
+
+def _first_token(row, found):
+    if load.spec_of(row):
+        return load.metric(row, "ttft_ms_p99" if "p99" in row.quantity.lower() else "ttft_ms_mean")
+    tokens = rows.numbers_in(row.text("prompt_tokens"))
+    if not tokens:
+        raise ValueError("how long the prompt is (prompt_tokens), or how many requests a second arrive (load)")
+    m = rows.machine_of(row)
+    cached = tokens[1] if len(tokens) > 1 and "cached" in row.text("prompt_tokens") else 0.0
+    return engines.request_ms(m) + prefill_ms(m, tokens[0], cached, _batch_tokens(row))
+
+
+def _batch_tokens(row):
+    found = re.search(r"mbt\s*=?\s*(\d+)|batched[-_ ]tokens\D*(\d+)", row.text("load"))
+    return float(found[1] or found[2]) if found else float(load.batch_tokens(rows.machine_of(row)))
+
+
+def _between_tokens(row, found):
+    name = row.quantity.lower()
+    if load.spec_of(row):
+        return load.metric(row, "tpot_ms_mean" if "tpot" in name else
+                           "itl_ms_median" if "median" in name or "p50" in name else "itl_ms_mean")
+    return load.closed_loop(row).itl_ms
+
+
+def _throughput(row, found):
+    pool = re.search(r"pool\s+([\d.]+)%\s+of\s+([\d,]+)", row.text("context_or_output"), flags=re.I)
+    if pool:
+        people = rows.people_of(row)
+        held = float(pool[1]) / 100 * float(pool[2].replace(",", ""))
+        return people * 1000.0 / pass_cost(rows.machine_of(row), users=people, context=held / people).pass_ms
+    if load.spec_of(row):
+        return load.metric(row, "tokens_per_s")
+    return load.closed_loop(row).tokens_per_s
+
+
+def _request(row, found):
+    if load.spec_of(row):
+        return load.metric(row, "e2e_ms_mean")
+    return load.closed_loop(row).request_ms
+
+
+def _fit_intercept(row, found):
+    return pass_cost(rows.machine_of(row), users=rows.people_of(row, 1.0), context=1e-6).pass_ms
+
+
+def _fit_slope(row, found):
+    m, people = rows.machine_of(row), rows.people_of(row, 1.0)
+    low, high = (pass_cost(m, users=people, context=c).pass_ms for c in (1e3, 1e5))
+    return (high - low) / (1e5 - 1e3)
+
+
+def _kv_tokens(row, found):
+    m = rows.machine_of(row)
+    words = row.text("load").lower()
+    share = re.search(r"(?:util\w*\D{0,3})(0?\.\d+)", words)
+    longest = re.search(r"max(?:_model)?_len\D*(\d+)", words)
+    chunked = m.engine not in ("vllm-0.6",)
+    tokens = _batch_tokens(row) if chunked else max(BATCH_TOKENS, float(longest[1]) if longest else 0.0)
+    usable, other = engines.memory_terms(m, float(share[1]) if share else None, pass_tokens=tokens)
+    budget = kv_memory(m, overhead_bytes=other, utilization=usable / engines.visible_bytes(m.gpu)).budget_bytes
+    if budget <= 0:
+        raise ValueError("a card on which the weights fit")
+    if row.unit == "GiB":
+        return budget / 2**30
+    each = BLOCK * m.llm.kv_bytes_per_token(m.kv)
+    return budget // each * (1 if row.unit == "blocks" else BLOCK)
+
+
+def _kv_each(row, found):
+    m = rows.machine_of(row, default_gpu="rtx-4090")
+    return m.llm.kv_bytes_per_token(m.kv) / 1024
+
+
+def _kv_self(row, found):
+    weights, kv = rows.formats_of(row.text("weights"))
+    m = machine(llm=rows.llm_of(row.text("llm")), weights=weights, kv=kv)
+    cells = re.search(r"n_ctx\D*(\d+)", row.text("load"))
+    if not cells:
+        raise ValueError("how many cells the KV cache has (n_ctx in load)")
+    return float(cells[1]) * m.llm.kv_bytes_per_token(m.kv) / 2**20
+
+
+def _eagle(row, found):
+    m, people = rows.machine_of(row), rows.people_of(row, 1.0)
+    guesses = int(found[1]) if found[1] else 3
+    chances = engines.acceptance("eagle3" if "3 chain" in row.quantity or "EAGLE-3" in row.quantity else "eagle", guesses)
+    plain = pass_cost(m, users=people, context=CHAT_TOKENS).pass_ms
+    check = CHECK_COST * pass_cost(m, users=people, context=CHAT_TOKENS, prompt_tokens=people * guesses).pass_ms
+    return expected_tokens(guesses, chances) * plain / (guesses * DRAFT_COST * plain + check)
+
+
+def _leviathan(row, found):
+    guesses, chance, cost = int(found[1]), float(found[2]), float(found[3])
+    return expected_tokens(guesses, chance) / (guesses * cost + 1.0)
+
+
+QUANTITIES = (
+    (r"GEMMs? of one layer", KERNEL, kernels.products_us), (r"attention one layer", KERNEL, kernels.attention_us),
+    (r"lm_head", KERNEL, kernels.head_us), (r"^iteration (\d+) tokens", FIRST, kernels.iteration_ms),
+    (r"decode-only per-token time B=(\d+) seq (\d+)", SPEED, kernels.shared_pass_ms),
+    (r"decode-maximal batch \((\d+) prefill \+ (\d+) decode\)", SPEED, kernels.beside_ms),
+    (r"decode/prefill per-token cost ratio B=(\d+)", SPEED, kernels.cost_ratio),
+    (r"gamma=(\d+) alpha=([\d.]+) c=([\d.]+)", GUESSES, _leviathan), (r"EAGLE.*?(?:chain (\d+)|$)", GUESSES, _eagle),
+    (r"KV bytes per token", SIZE, _kv_each), (r"KV (?:self|buffer) size", SIZE, _kv_self),
+    (r"KV (?:GiB|tokens|cache size)|GPU blocks", FIT, _kv_tokens), (r"fit intercept", SPEED, _fit_intercept),
+    (r"fit slope", SPEED, _fit_slope), (r"throughput", THROUGHPUT, _throughput), (r"prefill|^pp|prompt (?:eval|processing)", FIRST, _prefill_speed),
+    (r"decode|^tg|token generation|eval", SPEED, _decode_speed), (r"TTFT|first token", FIRST, _first_token),
+    (r"ITL|TPOT|inter-token|per output token", SPEED, _between_tokens), (r"E2E|end.to.end", WHOLE, _request))

@@ -1,0 +1,158 @@
+"""Fits the terms of the engines on published measurements, and writes what it found to model/data/engines/.
+
+    python tools/fit.py              fits all terms, writes fitted.toml
+    python tools/fit.py --held-out   fits again without each pair of source and card, writes held_out.csv and spread.toml
+
+Needs scipy besides numpy. Each row's residual is the logarithm of prediction over measurement; groups of like rows of one
+source and card count by the square root of their number, so that a profile of 51 kernels does not drown a log of one line.
+A term outside its plausible range ends the fit with its name, its value and its range, and nothing is written."""
+import argparse
+import collections
+import csv
+import math
+import multiprocessing
+import statistics
+import sys
+from pathlib import Path
+
+import numpy as np
+from scipy.optimize import least_squares
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from model import load, predict, rows, terms
+
+OUT = ROOT / "model" / "data" / "engines"
+MEASURED = ROOT / "model" / "data" / "measured" / "measured.csv"
+WITHOUT_TERMS = (r"gamma=", "KV bytes per token", "KV self size")  # formulas without a free number
+TAIL = 0.15        # residual from which a row counts less than its square: one odd row must not bend a term
+STEP = 0.02        # relative step of the derivatives: a simulated server answers in small jumps
+BAND = 0.85        # share of held-out rows that an error band is made to contain (at least 0.8 is asked for)
+HELD_OUT_COLUMNS = ("id", "source", "gpu", "engine", "group", "measured", "predicted", "error")
+
+
+def fitted_rows():
+    """The rows that terms are fitted on: those that a term has a say in and that can be predicted."""
+    found = rows.read_rows(MEASURED.read_text(encoding="utf-8"))
+    return [row for row in found if not any(word in row.quantity for word in WITHOUT_TERMS)
+            and predict.predict(row).value is not None]
+
+
+def fit(chosen, start, steps):
+    """Values of all terms by name that fit the chosen rows, from the values in start. ValueError outside a range."""
+    names = list(terms.definitions())
+    weights = _weights(chosen)
+    found = least_squares(
+        lambda logs: weights * _residuals(chosen, dict(zip(names, np.exp(logs)))), [math.log(start[n]) for n in names],
+        loss="soft_l1", f_scale=TAIL, diff_step=STEP / 3, max_nfev=steps, x_scale=[_width(n) for n in names],
+        bounds=tuple(np.transpose([_bounds(n) for n in names])))
+    return _checked(dict(zip(names, np.exp(found.x))))
+
+
+def _width(name):
+    term = terms.definitions()[name]
+    return math.log(term.high / term.low)
+
+
+def _bounds(name):
+    """Wider than the plausible range, so that a term which wants out of it is seen to leave."""
+    term = terms.definitions()[name]
+    return math.log(term.low) - 0.5 * _width(name), math.log(term.high) + 0.5 * _width(name)
+
+
+def _checked(values):
+    """values, if each is within its range; ValueError that names those which are not."""
+    outside = [f"{name} = {values[name]:.4g} {term.unit}, plausible {term.low:g} to {term.high:g}"
+               for name, term in terms.definitions().items() if not term.low <= values[name] <= term.high]
+    if outside:
+        raise ValueError("the fit leaves the plausible range: " + "; ".join(outside))
+    return values
+
+
+def _residuals(chosen, values):
+    with terms.trying(values):
+        said = [predict.predict(row).value or 1e-9 for row in chosen]
+    return np.log(said) - np.log([row.value for row in chosen])
+
+
+def _weights(chosen):
+    sizes = collections.Counter(map(_kind, chosen))
+    return np.array([sizes[_kind(row)] ** -0.25 for row in chosen])
+
+
+def _kind(row):
+    return row.source.split(" ")[0], row.text("gpu"), predict.group_of(row)
+
+
+def pair_of(row):
+    """Source and card of a row: what is left out together. KVLOG rows are logs of different people, one source each."""
+    return row.source, row.text("gpu")
+
+
+def left_out(pair):
+    """Predictions for the rows of a pair by terms fitted without them: tuples of HELD_OUT_COLUMNS. None where no other
+    row of an engine of theirs remains."""
+    everything = fitted_rows()
+    out = [row for row in everything if pair_of(row) == pair]
+    kept = [row for row in everything if pair_of(row) != pair]
+    engines = {_family(row) for row in kept}
+    out = [row for row in out if _family(row) in engines]
+    if not out:
+        return []
+    values = fit(kept, terms.fitted(), steps=4)
+    with terms.trying(values):
+        said = [predict.predict(row) for row in out]
+    return [(p.row.id, p.row.source, p.row.text("gpu"), p.row.text("engine"), p.group, f"{p.row.value:g}", f"{p.value:.6g}",
+             f"{p.error:.4f}") for p in said]
+
+
+def _family(row):
+    return row.text("engine").split(" ")[0].lower()
+
+
+def write_fitted(values, count):
+    """fitted.toml."""
+    lines = [f"# Written by tools/fit.py: {len(values)} terms on {count} rows of data/measured/measured.csv.", ""]
+    lines += [f"{name} = {value:.5g}" for name, value in values.items()]
+    (OUT / "fitted.toml").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def write_held_out(predictions):
+    """held_out.csv, and spread.toml: for each group the factors between which measurements lie around a prediction."""
+    with (OUT / "held_out.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(HELD_OUT_COLUMNS)
+        writer.writerows(predictions)
+    groups = collections.defaultdict(list)
+    for line in predictions:
+        groups[line[4]].append(float(line[5]) / float(line[6]))
+    lines = ["# Written by tools/fit.py --held-out: measurement over prediction, for rows that the fit had not seen.", ""]
+    for group, ratios in sorted(groups.items()):
+        low, high = np.quantile(ratios, [(1 - BAND) / 2, (1 + BAND) / 2], method="lower"), None
+        reach = sorted(abs(math.log(r)) for r in ratios)[min(len(ratios) - 1, math.ceil(BAND * len(ratios)) - 1)]
+        lines += [f'["{group}"]', f"rows = {len(ratios)}",
+                  f"median_error = {statistics.median(abs(1 / r - 1) for r in ratios):.4f}",
+                  f"low = {math.exp(-reach):.4f}", f"high = {math.exp(reach):.4f}", ""]
+    (OUT / "spread.toml").write_text("\n".join(lines), encoding="utf-8")
+
+
+def main():
+    load.SEEDS = load.SEEDS[:1]  # one draw of arrivals is enough for the slope of a term
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--held-out", action="store_true", help="fit without each pair of source and card in turn")
+    parser.add_argument("--processes", type=int, default=2)
+    asked = parser.parse_args()
+    chosen = fitted_rows()
+    if not asked.held_out:
+        start = {name: term.start for name, term in terms.definitions().items()}
+        write_fitted(fit(chosen, start, steps=9), len(chosen))
+        return
+    pairs = sorted(set(map(pair_of, chosen)))
+    with multiprocessing.Pool(asked.processes) as pool:
+        parts = pool.map(left_out, pairs, chunksize=1)
+    write_held_out([line for part in parts for line in part])
+
+
+if __name__ == "__main__":
+    main()
