@@ -154,11 +154,11 @@ def test_no_number_word_is_typed_by_hand():
 
 SAID = [  # facts/essay.md
     "at about 63 tokens a second", "each gets about six", "everyone gets 54", "All ten together get 538",
-    "fill 16.1 GB", "reads 1,008 GB a second", "prompt of 2,000 tokens takes 194 ms", "costs 164 times as much time",
+    "fill 16.1 GB", "reads 1,008 GB a second", "2,000-token prompt takes 194 ms", "costs 164 times as much time",
     "131,072 bytes a token", "leaves 4.82 GB", "8,192 tokens takes 1.07 GB", "can hold four and must turn away six",
     "it takes 18.6 ms", "84 steps", "needs 58", "64 tokens", "fills 32 pages", "saves 288", "This way four fit, and 66%", "Now ten of the same conversations fit", "In one pass it takes 796 ms",
     "takes 25.8 ms instead of 18.3 ms", "read after 824 ms", "3.36 tokens on average", "2.08 times as fast",
-    "gets 53.8 tokens a second", "promised 6.3", "8.6 times", "fitted to 264 published measurements",
+    "gets 53.8 tokens a second", "promised 6.3", "8.6 times", "of which we gathered 264",
     "measured at 54.8 tokens a second"]
 
 
