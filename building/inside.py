@@ -1,0 +1,121 @@
+"""Runs inside Pyodide, in the build's Node: which modules the page needs, compiled and small, and a clean heap.
+
+`snapshot.mjs` calls these functions; nothing of this file reaches the page.
+"""
+
+import gc
+import glob
+import importlib.util
+import json
+import sys
+import zipfile
+
+SITE = "/lib/python3.14/site-packages/"
+STDLIB = "/lib/python314.zip/"
+# Imported when something goes wrong: an error's words need them.
+EXTRA = ("traceback", "linecache", "tokenize", "textwrap", "contextlib")
+opened = []
+
+
+def watch() -> None:
+    """Keeps a list of the files that Python opens from now on."""
+    sys.addaudithook(lambda event, args: opened.append(args[0]) if event == "open" else None)
+
+
+def rehearse() -> dict[str, dict[str, str]]:
+    """Does everything that the page may ask of each figure; returns {"figures": {id: json}, "answers": {id: json}}."""
+    from app import live
+
+    figures = {name: live.export(name) for name in live.LIVE}
+    answers = {}
+    for name in live.LIVE:
+        text = live.main_answers(name)
+        answers[name] = text
+        main = json.loads(text)
+        before = live.LIVE[name].values()[main["setting"]]
+        for value in (main["values"][0], main["values"][-1], before):
+            live.change(name, json.dumps({main["setting"]: value}))
+        refused(live, name)
+    return {"figures": figures, "answers": answers}
+
+
+def refused(live, name: str) -> None:
+    """Asks for a setting that does not exist: the way to say no must be in the heap as well."""
+    import traceback
+
+    try:
+        live.change(name, json.dumps({"no such setting": 0}))
+    except ValueError as error:
+        traceback.format_exception(error)
+
+
+def libraries() -> list[str]:
+    """Extension modules that were imported, below site-packages, in the order of their import."""
+    files = (getattr(module, "__file__", None) or "" for module in list(sys.modules.values()))
+    return [file.removeprefix(SITE) for file in files if file.endswith(".so")]
+
+
+def sources() -> dict[str, tuple[str, str]]:
+    """Python modules that were imported: {path below site-packages or in the standard library's zip: (name, source)}."""
+    for name in EXTRA:
+        importlib.import_module(name)
+    found = {}
+    for name, module in sorted(sys.modules.items()):
+        spec = getattr(module, "__spec__", None)
+        origin = getattr(spec, "origin", None) or ""
+        if origin.endswith(".py") and origin.startswith((SITE, STDLIB)):
+            found[origin] = (spec.name, spec.loader.get_source(spec.name))
+    return found
+
+
+def small(code):
+    """The code object without the table that says which line an instruction came from."""
+    constants = tuple(small(item) if isinstance(item, type(code)) else item for item in code.co_consts)
+    return code.replace(co_linetable=no_lines(len(code.co_code) // 2), co_consts=constants)
+
+
+def no_lines(units: int) -> bytes:
+    """A location table that gives no location to any of `units` instructions (CPython's Objects/locations.md, code 15).
+
+    It cannot be empty: traceback asks for an entry for each instruction.
+    """
+    whole, rest = divmod(units, 8)
+    return b"\xff" * whole + (bytes([0xF8 | rest - 1]) if rest else b"")
+
+
+def compiled(source: str, path: str) -> bytes:
+    """A .pyc without docstrings and line tables, whose source is never looked for."""
+    from importlib import _bootstrap_external
+
+    code = compile(source, path, "exec", dont_inherit=True, optimize=2)
+    return bytes(_bootstrap_external._code_to_hash_pyc(small(code), importlib.util.source_hash(source.encode()), False))
+
+
+def pack(found: dict[str, tuple[str, str]], data: list[str], site: str, stdlib: str) -> int:
+    """Writes the modules in `found` and the files in `data` as two zips, stored, for compression as a whole later."""
+    with zipfile.ZipFile(site, "w") as ours, zipfile.ZipFile(stdlib, "w") as theirs:
+        for path, (_, source) in sorted(found.items()):
+            archive, base = (ours, SITE) if path.startswith(SITE) else (theirs, STDLIB)
+            archive.writestr(zipfile.ZipInfo(path.removeprefix(base) + "c"), compiled(source, path))
+        for path in sorted(set(data)):
+            with open(path, "rb") as file:
+                ours.writestr(zipfile.ZipInfo(path.removeprefix(SITE)), file.read())
+    return len(found)
+
+
+def data_files() -> list[str]:
+    """Files below site-packages that were opened and are no modules."""
+    names = {name for name in opened if isinstance(name, str) and name.startswith(SITE)}
+    names.update(glob.glob(SITE + "panel/theme/css/*.css"))  # Panel asks whether they exist
+    return [name for name in names if not name.endswith((".py", ".pyc", ".so"))]
+
+
+def fill(classes: list[tuple[int, int]]) -> None:
+    """Takes `count` free blocks of each size in bytes from Python's small-object allocator, zeroed, and gives them back."""
+    gc.collect()
+    header = sys.getsizeof(b"")
+    for size, count in classes:
+        keep = [None] * count
+        for i in range(count):
+            keep[i] = bytes(size - header)
+        del keep

@@ -1,0 +1,140 @@
+// node snapshot.mjs JOB.json       (Node 22 or later: an older one's function table differs from a browser's)
+//
+// JOB is {task, pyodide, inside, ...} with absolute paths. Two tasks:
+//   trace  {sources, out}: imports the app from `sources` (a zip for site-packages), asks it everything that a page may
+//          ask, and writes out/site.zip and out/stdlib.zip (the modules that were used, compiled) and out/trace.json.
+//   take   {site, stdlib, libraries, folder, out}: the same from those very modules, and writes out/heap.bin,
+//          out/snapshot.json, out/figures/ID.json and out/answers/ID.json.
+import fs from "node:fs";
+import path from "node:path";
+import { createRequire } from "node:module";
+import { pathToFileURL } from "node:url";
+
+const job = JSON.parse(fs.readFileSync(process.argv[2], "utf8"));
+const { ENV, SITE, withLibraries } = await import(pathToFileURL(job.preload).href);
+globalThis.require ??= createRequire(import.meta.url); // else Pyodide asks for a package of npm
+globalThis.XMLHttpRequest ??= class {}; // panel.io.pyodide imports it from js
+
+const load = (name) => import(pathToFileURL(path.join(job.pyodide, name)).href);
+const { loadPyodide } = await load("pyodide.mjs");
+const { default: create } = await load("pyodide.asm.mjs");
+
+async function start({ libraries = [], stdlib, makeSnapshot = false, report }) {
+  const py = await loadPyodide({
+    indexURL: job.pyodide + "/",
+    ...(stdlib ? { stdLibURL: stdlib } : {}),
+    env: ENV,
+    _makeSnapshot: makeSnapshot,
+    createPyodideModule: withLibraries(create, libraries, report),
+  });
+  return py;
+}
+
+const unpack = (py, zip) => py.unpackArchive(new Uint8Array(fs.readFileSync(zip)).buffer, "zip", { extractDir: SITE });
+
+// The build's helpers live in a namespace of their own: the page's Python never sees them.
+function helpers(py) {
+  const space = py.runPython("dict(__name__='inside')");
+  py.runPython(fs.readFileSync(job.inside, "utf8"), { globals: space });
+  return { call: (name, ...args) => space.get(name)(...args), run: (code) => py.runPython(code, { globals: space }), space };
+}
+
+async function trace() {
+  const py = await start({});
+  unpack(py, job.sources);
+  const { run, call } = helpers(py);
+  run("watch()");
+  run("result = rehearse()");
+  const libraries = JSON.parse(run("json.dumps(libraries())"));
+  const modules = run("pack(sources(), data_files(), '/tmp/site.zip', '/tmp/stdlib.zip')");
+  for (const name of ["site.zip", "stdlib.zip"]) fs.writeFileSync(path.join(job.out, name), py.FS.readFile("/tmp/" + name));
+  fs.writeFileSync(path.join(job.out, "trace.json"), JSON.stringify({ libraries, modules, python: run("sys.version") }));
+}
+
+async function take() {
+  const libraries = job.libraries.map((name) =>
+    [name, new Uint8Array(fs.readFileSync(path.join(job.folder, path.basename(name))))]);
+  let layout;
+  const py = await start({ libraries, stdlib: job.stdlib, makeSnapshot: true, report: (l) => (layout = l) });
+  unpack(py, job.site);
+  const { run, space } = helpers(py);
+  run("import importlib; importlib.invalidate_caches()");
+  const result = run("result = rehearse(); json.dumps(result)");
+  for (const [kind, texts] of Object.entries(JSON.parse(result))) {
+    fs.mkdirSync(path.join(job.out, kind), { recursive: true });
+    for (const [name, text] of Object.entries(texts)) fs.writeFileSync(path.join(job.out, kind, name + ".json"), text);
+  }
+  console.error("rehearsed");
+  run("del result");
+  if (job.wipe !== false) { wipeSmall(py, run); }
+  console.error("wiped small");
+  space.clear();
+  space.destroy();
+  py.runPython("import gc; gc.collect()");
+  console.error("collected");
+  if (job.wipe !== false) wipeLarge(py._module);
+  console.error("wiped large");
+  freeOfUndefined(py);
+  const heap = py.makeMemorySnapshot({ serializer });
+  fs.writeFileSync(path.join(job.out, "heap.bin"), heap);
+  fs.writeFileSync(path.join(job.out, "snapshot.json"), JSON.stringify({ ...layout, libraries: job.libraries, heap: heap.length }));
+}
+
+// A reference to `undefined` (pyodide.http leaves one) cannot be written: null can.
+function freeOfUndefined(py) {
+  for (let i = 0; ; i++) {
+    let value;
+    try { value = py._module.__hiwire_get(i); } catch { return; }
+    if (value === undefined) py._module.__hiwire_set(i, null);
+  }
+}
+
+// Objects reached from globalThis are written as their path. Panel's heap holds one function of its own
+// (panel.io.pyodide's dict converter): the worker gives an equal one back. Any other stops the build.
+function serializer(value) {
+  if (typeof value !== "function" || !String(value).includes("Object.fromEntries")) throw new Error(`cannot keep ${value}`);
+  return { kind: "dict converter" };
+}
+
+// What is freed keeps its bytes, which nobody reads and every reader would download. Python's own allocator says how
+// many free blocks it has of each size; taking them all, zeroed, and giving them back leaves zeros.
+function wipeSmall(py, run) {
+  run("gc.collect()");
+  let said = "";
+  py.setStderr({ batched: (line) => { said += line + "\n"; } });
+  run("sys._debugmallocstats()");
+  py.setStderr();
+  const classes = [];
+  for (const line of said.split("\n")) {
+    const row = line.trim().split(/\s+/).map(Number);
+    if (row.length === 6 && row.every(Number.isFinite)) classes.push([row[1], row[5]]);
+  }
+  const pools = /([\d,]+) unused pools \* ([\d,]+) bytes/.exec(said)?.slice(1).map((n) => Number(n.replaceAll(",", ""))) ?? [0, 0];
+  classes.push([512, Math.floor(pools[0] * Math.floor((pools[1] - 48) / 512))]);
+  run(`fill(${JSON.stringify(classes.filter(([size, count]) => size >= 32 && count > 0))})`);
+}
+
+// The C allocator tells nothing: ask it for pieces below the highest byte ever written, from large to small, until it
+// has none left there.
+function wipeLarge(module) {
+  let top = module.HEAPU8.length;
+  while (top > 0 && module.HEAPU8[top - 1] === 0) top--;
+  const held = [];
+  for (let size = 1 << 20; size >= 16; size = size > 64 ? size >> 1 : size - 16) {
+    for (;;) {
+      if (module.HEAPU8.length - top < 2 * size) break; // it might grow the memory, for good
+      const at = module._malloc(size);
+      if (at + size > top) { module._free(at); break; }
+      module.HEAPU8.fill(0, at, at + size);
+      held.push(at);
+    }
+  }
+  for (const at of held) module._free(at);
+}
+
+// Uncaught, Node would print the minified line of Pyodide that threw: the message alone says more.
+await { trace, take }[job.task]().catch((error) => {
+  console.error(String(error?.stack ?? error).split("\n").filter((line) => line.length < 400).join("\n"));
+  process.exit(1);
+});
+process.exit(0); // Pyodide leaves handles open
