@@ -75,7 +75,7 @@ def compute(s: Settings) -> Picture:
             "veil.left": np.minimum(at[:, None], ends),
             "letters_ahead.x": np.where(at[:, None] < names["x"], names["x"], np.nan),
             "cursor.x0": np.tile(at[:, None], 2), "cursor.x1": np.tile(at[:, None], 2),
-            "say.sentence": [f"{_moment(step, span, b)}{_answer(s, m, b, step_ms)}" for step in at.tolist()],
+            "say.sentence": _sentences(at, b, _answer(s, m, b, step_ms)),
         },
         clock_ms=at * step_ms, frame_names=[f"step {whole(n)} of {whole(span)}" for n in at.tolist()],
         telling=len(at) - 1, play_s=float(np.clip(0.11 * span, 3, 10)),
@@ -102,15 +102,13 @@ def _place(schedule: Schedule, reply: int) -> list[int]:
     return [int(schedule.slot[reply]) + 1, int(schedule.start_step[reply]), int(schedule.end_step[reply])]
 
 
-def _moment(step: int, span: int, b: Batch) -> str:
-    """What is complete after `step` steps; nothing at the end."""
-    if step == span:
-        return ""
-    static, continuous = (int(np.sum(c.end_step <= step)) for c in (b.static, b.continuous))
-    if continuous + static == 0:
-        return f"After step {whole(step)}: no reply is complete yet. "
-    return (f"After step {whole(step)}: {count(static)} complete in the static batch, "
-            f"{count(continuous)} in the continuous one. ")
+def _sentences(at: np.ndarray, b: Batch, answer: str) -> list[str]:
+    """For each frame: how many replies are complete after that step, then the answer."""
+    static, continuous = (np.searchsorted(np.sort(c.end_step), at, side="right").tolist() for c in (b.static, b.continuous))
+    moments = [f"After step {whole(step)}: " + (f"{count(x)} complete in the static batch, {count(y)} in the continuous one."
+                                               if x + y else "no reply is complete yet.")
+               for step, x, y in zip(at[:-1].tolist(), static, continuous)]
+    return [*(f"{moment} {answer}" for moment in moments), answer]
 
 
 def _answer(s: Settings, m: model.Machine, b: Batch, step_ms: float) -> str:
