@@ -132,8 +132,8 @@ def patterned_windows(fields, layers):
 @dataclass(frozen=True)
 class Family:
     """What sets a family apart. norms: norm vectors of the hidden size in a layer. biases: on `none`, `qkv` or `all` of
-    attention's matrices. tied: whether the output shares the embedding where the config does not say. defaults: fields
-    that this family's published configs leave out."""
+    attention's matrices. tied: whether the output shares the embedding where the config does not say. defaults: what
+    transformers takes where a config of this family leaves a field out."""
 
     attention: Callable = grouped_attention
     feed: Callable = dense_feed
@@ -158,16 +158,17 @@ FAMILIES = {
     "mixtral": Family(feed=mixtral_feed, windows=all_windows),
     "qwen2": Family(biases="qkv", windows=upper_windows),
     "qwen2_moe": Family(biases="qkv", windows=upper_windows, feed=qwen_feed),
-    "qwen3": Family(qk_norm=True, windows=upper_windows),
+    "qwen3": Family(qk_norm=True, windows=upper_windows, defaults={"head_dim": 128}),
     "qwen3_moe": Family(qk_norm=True, windows=upper_windows, feed=qwen_feed),
-    "gemma": Family(tied=True),
-    "gemma2": Family(windows=patterned_windows, norms=4, tied=True),
+    "gemma": Family(tied=True, defaults={"head_dim": 256}),
+    "gemma2": Family(windows=patterned_windows, norms=4, tied=True, defaults={"head_dim": 256, "sliding_window": 4096}),
     "gemma3": GEMMA3,
     "gemma3_text": GEMMA3,
     "phi3": Family(windows=all_windows),
     "deepseek_v2": Family(attention=latent_attention, feed=deepseek_feed),
     "deepseek_v3": Family(attention=latent_attention, feed=deepseek_feed),
-    "gpt_oss": Family(biases="all", sinks=True, feed=gpt_oss_feed, windows=patterned_windows),
+    "gpt_oss": Family(biases="all", sinks=True, feed=gpt_oss_feed, windows=patterned_windows,
+                      defaults={"head_dim": 64, "sliding_window": 128}),
 }
 
 
@@ -197,6 +198,8 @@ def shape(fields):
 def windows(family, fields, layers, window):
     """The window and how many layers have it; the config's own list of layer types counts before the family's rule."""
     listed = fields.listed("layer_types")
+    if listed and len(listed) != layers:
+        raise ValueError(f"{fields.name} lists {len(listed)} layer_types for {layers} layers; it must list one for each layer")
     count = listed.count("sliding_attention") if listed else (family.windows(fields, layers) if window else 0)
     if not count:
         return {"window": 0, "window_layers": 0}

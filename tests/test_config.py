@@ -2,9 +2,12 @@
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from model import kv_format, llm, llms, read_config
 from model.config import LARGEST
+from model.families import FAMILIES
 
 HUB = "metadata of the safetensors files on Hugging Face"
 INDEX = "model.safetensors.index.json, total_size / 2"
@@ -78,6 +81,37 @@ def test_window_layers_hold_at_most_their_window():
     assert x.kv_bytes(f16, 8192) == (5 * 8192 + 29 * 1024) * layer
 
 
+def shaped(kind, hidden, width, layers, heads, kv_heads, vocabulary, **more):
+    return {"model_type": kind, "hidden_size": hidden, "intermediate_size": width, "num_hidden_layers": layers,
+            "num_attention_heads": heads, "num_key_value_heads": kv_heads, "vocab_size": vocabulary,
+            "max_position_embeddings": 4096, **more}
+
+
+OTHERS = [  # models that are not in the catalogue
+    (shaped("llama", 2048, 5632, 22, 32, 4, 32000), 1_100_048_384, "TinyLlama 1.1B"),
+    (shaped("llama", 16384, 53248, 126, 128, 8, 128256), 405_853_388_800, "Llama 3.1 405B"),
+    (shaped("mistral", 12288, 28672, 88, 96, 8, 32768), 122_610_069_504, "Mistral Large 2407"),
+    (shaped("phi3", 5120, 17920, 40, 40, 10, 32064), 13_960_238_080, "Phi-3 Medium"),
+    (shaped("gemma", 2048, 16384, 18, 8, 1, 256000), 2_506_172_416, "Gemma 2B"),
+    (shaped("gemma", 3072, 24576, 28, 16, 16, 256000, head_dim=256), 8_537_680_896, "Gemma 7B"),
+    (shaped("gemma2", 4608, 36864, 46, 32, 16, 256000, head_dim=128), 27_227_128_320, "Gemma 2 27B"),
+    (shaped("qwen2_moe", 2048, 5632, 24, 16, 16, 151936, num_experts=60, num_experts_per_tok=4, moe_intermediate_size=1408,
+            shared_expert_intermediate_size=5632), 14_315_784_192, "Qwen1.5-MoE-A2.7B"),
+    (shaped("qwen3_moe", 4096, 12288, 94, 64, 4, 151936, head_dim=128, num_experts=128, num_experts_per_tok=8,
+            moe_intermediate_size=1536), 235_093_634_560, "Qwen3-235B-A22B"),
+    (shaped("mixtral", 6144, 16384, 56, 48, 8, 32768, num_local_experts=8, num_experts_per_tok=2), 140_630_071_296,
+     "Mixtral 8x22B v0.3"),
+    (shaped("deepseek_v2", 5120, 12288, 60, 128, 128, 102400, q_lora_rank=1536, kv_lora_rank=512, qk_nope_head_dim=128,
+            qk_rope_head_dim=64, v_head_dim=128, n_routed_experts=160, n_shared_experts=2, num_experts_per_tok=6,
+            moe_intermediate_size=1536, first_k_dense_replace=1), 235_741_434_880, "DeepSeek-V2"),
+]
+
+
+@pytest.mark.parametrize("config, parameters, name", OTHERS, ids=[row[2] for row in OTHERS])
+def test_other_members_of_the_families(config, parameters, name):
+    assert read_config(config).parameters == parameters, HUB
+
+
 def test_a_file_and_a_dict_give_the_same(tmp_path):
     path = tmp_path / "config.json"
     path.write_text(json.dumps(LLAMA))
@@ -108,8 +142,8 @@ TINY = 2 * 10 * 8 + 8 * (2 * 8 + 2 * 4) + 3 * 8 * 4 + 2 * 8 + 8  # two tables, a
     ({"model_type": "llama", "tie_word_embeddings": True}, TINY - 80, "one table"),
     ({"model_type": "llama", "attention_bias": True}, TINY + 8 + 2 * 4 + 8, "q, k, v and o"),
     ({"model_type": "qwen2"}, TINY + 8 + 2 * 4, "q, k and v: Qwen2Attention"),
-    ({"model_type": "qwen3"}, TINY + 2 * 4, "a norm of queries and one of keys: Qwen3Attention"),
-    ({"model_type": "gemma2"}, TINY - 80 + 2 * 8, "four norms a layer, one table: Gemma2DecoderLayer"),
+    ({"model_type": "qwen3", "head_dim": 4}, TINY + 2 * 4, "a norm of queries and one of keys: Qwen3Attention"),
+    ({"model_type": "gemma2", "head_dim": 4}, TINY - 80 + 2 * 8, "four norms a layer, one table: Gemma2DecoderLayer"),
     ({"model_type": "llama", "head_dim": 6}, TINY + 8 * (2 * 4 + 2 * 2), "two heads and a KV head, two wider"),
     ({"model_type": "qwen2_moe", "num_experts": 3, "num_experts_per_tok": 2, "moe_intermediate_size": 2,
       "shared_expert_intermediate_size": 5}, TINY + 16 - 96 + 3 * 48 + 8 * 3 + 120 + 8, "Qwen2MoeSparseMoeBlock"),
@@ -143,7 +177,7 @@ def test_a_family_s_own_missing_field_is_named(kind, field):
     ({"num_hidden_layers": 0}, "num_hidden_layers"), ({"num_hidden_layers": -3}, "num_hidden_layers"),
     ({"vocab_size": True}, "vocab_size"), ({"vocab_size": 1.5}, "vocab_size"), ({"vocab_size": LARGEST + 1}, "vocab_size"),
     ({"num_attention_heads": 5000}, "head_dim"),
-    ({"layer_types": "sliding_attention"}, "layer_types"),
+    ({"layer_types": "sliding_attention"}, "layer_types"), ({"layer_types": ["full_attention"]}, "one for each layer"),
     ({"model_type": "mixtral", "num_local_experts": 2, "num_experts_per_tok": 3}, "more experts than it has"),
     ({"model_type": "qwen3_moe", "num_experts": 4, "num_experts_per_tok": 1, "moe_intermediate_size": 8,
       "mlp_only_layers": [0] * 40}, "more dense layers than layers"),
@@ -152,6 +186,27 @@ def test_impossible_configs_are_refused_in_a_line(change, words):
     with pytest.raises(ValueError, match=words) as fault:
         read_config({**LLAMA, **change})
     assert "\n" not in str(fault.value)
+
+
+FIELDS = ["hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads", "num_key_value_heads", "head_dim",
+          "vocab_size", "max_position_embeddings", "tie_word_embeddings", "sliding_window", "layer_types", "text_config",
+          "use_sliding_window", "max_window_layers", "num_local_experts", "num_experts", "num_experts_per_tok", "_name_or_path",
+          "moe_intermediate_size", "mlp_only_layers", "shared_expert_intermediate_size", "kv_lora_rank", "q_lora_rank",
+          "qk_rope_head_dim", "qk_nope_head_dim", "v_head_dim", "n_routed_experts", "n_shared_experts", "first_k_dense_replace"]
+ANYTHING = st.recursive(st.none() | st.booleans() | st.integers(-2, 300) | st.floats() | st.text(max_size=5),
+                        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
+                        max_leaves=4)
+
+
+@given(st.sampled_from(sorted(FAMILIES)), st.dictionaries(st.sampled_from(FIELDS), st.integers(1, 300) | ANYTHING))
+def test_whatever_a_config_says_it_is_counted_or_refused_in_a_line(kind, changes):
+    try:
+        x = read_config({**LLAMA, "model_type": kind, **changes})
+    except ValueError as fault:
+        assert "\n" not in str(fault)
+    else:
+        assert 0 < x.active_parameters <= x.parameters and x.kv_bytes_per_token(kv_format("f16")) > 0
+        assert 0 <= x.window_layers <= x.layers
 
 
 @pytest.mark.parametrize("content, words", [
