@@ -2,14 +2,21 @@
 import numpy as np
 
 
+MOST = 1e15  # of anything: products of two such numbers are still finite
+
+
 def amount(value, name, low=0, unit="tokens"):
-    """value as a float array, at least low and finite everywhere; ValueError otherwise."""
+    """value as a float array, at least low and at most 1e15 everywhere; ValueError otherwise."""
     try:
         array = np.asarray(value, dtype=float)
+    except OverflowError:
+        raise ValueError(f"{name} must be at most {MOST:g}") from None
     except (TypeError, ValueError):
-        raise ValueError(f"{name} must be a number, not {value!r}") from None
+        raise ValueError(f"{name} must be a number, not {str(value)[:40]!r}") from None
     if not np.all(np.isfinite(array)):
         raise ValueError(f"{name} must be a finite number{f' of {unit}' if unit else ''}, not {value!r}")
+    if np.any(array > MOST):
+        raise ValueError(f"{name} must be at most {MOST:g}, not {array.max():g}")
     if np.any(array < low):
         raise ValueError(f"{name} must be {low} or more, not {array.min():g}")
     return array

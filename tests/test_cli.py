@@ -48,6 +48,7 @@ BAD = [
     ("pass --users 0", "a pass needs a token"), ("pass --llm lama-3.1-8b", "llama-3.1-8b"), ("pass --gpu rtx-4900", "rtx-4090"),
     ("pass --engine vlm-0.8", "vllm-0.8"), ("pass --weights q4_k_x", "q4_k_m"), ("pass --kv f8x", "fp8"),
     ("pass --foo 3", "unrecognized arguments: --foo"), ("pass --user 3", "unrecognized arguments"),
+    ("pass --users 1" + "0" * 400, "at most 1e+15"), ("memory --context 1" + "0" * 30, "at most 1e+15"),
     ("memory --context 0", "context must be 1 or more"), ("memory --utilization 1.2", "at most 1"),
     ("memory --utilization nan", "finite"), ("memory --overhead-bytes -1", "0 or more"),
     ("batch --slots 0", "slots is 0"), ("batch --replies 1,x", "whole numbers with commas"), ("batch --replies 3,-1", "replies"),
