@@ -1,4 +1,5 @@
 """Commands of the command line that ask what one pass costs, what fits, and what servers make of their settings."""
+import re
 from dataclasses import asdict
 
 from model import catalogue
@@ -96,15 +97,23 @@ def settings(args):
         lines = [("KV cache", f"{count(told.kv_tokens)} tokens", f"{count(told.kv_blocks)} blocks of 16 tokens"),
                  ("at once", f"{told.max_concurrency:.2f}", f"conversations of {many(told.max_model_len, 'token')}"),
                  ("starts", "yes" if told.starts else "no", "" if told.starts else
-                  f"not one conversation fits: set --max-model-len to {count(told.kv_tokens)} at most"
+                  f"not one conversation fits: set --max-model-len to {told.kv_tokens} at most"
                   if told.kv_tokens else "the weights leave no room for a KV cache")]
     data = {**asked(m, server=args.server), **asdict(told)}
     data["effects"] = [{"flag": effect.flag, "effect": effect.effect} for effect in told.effects]
-    drawing = ["$ " + told.command, ""]
+    drawing = [*typed(told.command), ""]
     for effect in told.effects:
         first, *more = wrapped(effect.effect, 46)
         drawing += [f"{effect.flag:<29} {first}", *(" " * 30 + line for line in more)]
     return Report(data, named(m), f"What {args.server} does with its settings", drawing=drawing, lines=lines)
+
+
+def typed(command):
+    """A command line as it is typed, over several lines if need be; a flag and its value stay together."""
+    together = re.sub(r"( --?[a-z-]+) (?!-)", "\\1\0", command)
+    first, *more = [line.replace("\0", " ") for line in wrapped(together, 70)]
+    lines = ["$ " + first, *("    " + line for line in more)]
+    return [line + " \\" for line in lines[:-1]] + lines[-1:]
 
 
 def llm(args):

@@ -9,6 +9,7 @@ import pytest
 
 from model import kv_memory, machine, pass_cost, serve
 from model.cli import main
+from model.cli_cost import typed
 from model.cli_text import Report, as_json, as_text, bar, spark, wrapped
 
 ROOT = Path(__file__).parents[1]
@@ -22,6 +23,7 @@ KEYS = [  # from the table of design.md
     ("serve --requests 20", "ttft_ms_mean ttft_ms_p99 itl_ms_mean itl_ms_median tpot_ms_mean tokens_per_s peak_kv_share preemptions"),
     ("settings llama.cpp", "slot_tokens total_tokens kv_bytes command"),
     ("settings vllm", "kv_tokens max_concurrency command"),
+    ("settings vllm --max-num-seqs 16 --max-model-len 4096 --utilization 0.9 --kv fp8", "kv_tokens"),
     ("llm llama-3.1-8b", "parameters layers heads kv_heads head_size hidden vocabulary kv_bytes_per_token weights_bytes"),
     ("llm", "llms"),
     ("gpu rtx-4090", "bandwidth_bytes_s peak_flops memory_bytes source"),
@@ -154,6 +156,13 @@ def test_bars(share, width, drawn):
 def test_a_spark_shows_the_most_of_each_stretch():
     assert spark([0, 1, 2, 9.9, 10], [8, 4, 1, 2, 0], 8, width=5) == "█▁  ▂"
     assert spark([0], [0], 1, width=3) == "   "
+
+
+def test_a_long_command_goes_on_in_a_second_line_between_flags():
+    command = "vllm serve meta-llama/Llama-3.1-8B --max-model-len 4096 --max-num-seqs 16 --gpu-memory-utilization 0.9"
+    assert typed(command) == ["$ vllm serve meta-llama/Llama-3.1-8B --max-model-len 4096 \\",
+                              "    --max-num-seqs 16 --gpu-memory-utilization 0.9"]
+    assert typed("llama-server -m a.gguf -c 0") == ["$ llama-server -m a.gguf -c 0"]
 
 
 def test_words_are_wrapped_and_none_is_lost():
