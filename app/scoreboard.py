@@ -19,6 +19,7 @@ SEATS = 10              # seats that the bars keep free at least: one person's t
 GUESSES = (0.5, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100, 150, 200, 300, 500, 1000)
 HEAD = 1.5              # room above bars and curves for their words, as a multiple of the highest
 ROWS = (1.39, 1.19)     # where those words stand, in the same measure
+FOOT = -0.06            # below 0 there is room for half a dot
 
 
 class Settings(MachineSettings):
@@ -56,7 +57,7 @@ def compute(s: Settings) -> Picture:
                 "say.sentence": [" ".join(filter(None, (_moment(s, a, int(f)), _answer(s, a)))) for f in joined]},
         clock_ms=joined * 1000.0, frame_names=["the guess", *(people(int(f)) for f in joined[1:])], telling=s.users,
         play_s=min(9.0, 2.0 + 0.45 * s.users),
-        props={"board.x.end": seats + 0.5, "board.y.end": top * HEAD, "one.y.end": high["one"] * HEAD,
+        props={"board.x.end": seats + 0.5, "board.y.end": top * HEAD, "one.y.start": high["one"] * FOOT, "one.y.end": high["one"] * HEAD, "all.y.start": high["all"] * FOOT,
                "all.y.end": high["all"] * HEAD, **ticks("board.axis", _people_ticks(seats)), **ticks("all.axis", _people_ticks(MOST)),
                **_speed_ticks("board", top), **_speed_ticks("one", high["one"]), **_speed_ticks("all", high["all"])},
         facts=_facts(s, a),

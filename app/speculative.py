@@ -18,7 +18,8 @@ ROUNDS = 4              # rounds to look at
 MOST = 256              # users that the curve goes to
 LARGEST_DRAFT = 4.2e9   # parameters: a draft is small
 PITCH = 1.9             # from one round's row of guesses to the next, where a row of blocks is 1 high
-USERS = np.unique(np.geomspace(1, MOST, 96).round())
+USERS = np.arange(1, MOST + 1)
+STEPS = (1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 112, 128, 160, 192, 224, 256)
 TICKS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 DRAFTS = tuple(n for n in model.llms() if model.llm(n).parameters <= LARGEST_DRAFT)
 
@@ -96,8 +97,7 @@ def compute(s: Settings) -> Picture:
                **ticks("passes.axis", steps(run.total_ms, 4)), **_curve_props(run)},
         facts=_facts(s, run),
         table=(["users", "speed-up (times)", "round (ms)", "plain pass (ms)"],
-               [[int(u), float(x), float(r), float(p)] for u, x, r, p in
-                zip(USERS, run.all.speedup[1:], run.all.round_ms[1:], run.all.plain_ms[1:])]))
+               [[u, float(run.all.speedup[u]), float(run.all.round_ms[u]), float(run.all.plain_ms[u])] for u in STEPS]))
 
 
 def _row(which: np.ndarray) -> np.ndarray:
@@ -196,21 +196,39 @@ def _curve(s: Settings, run: Run) -> dict:
     gain = run.all.speedup[1:]
     slow = gain < 1
     joined = slow | np.concatenate((slow[1:], [False])) | np.concatenate(([False], slow[:-1]))
-    high, limit = float(gain.max()), run.all.break_even_users
-    crossed = [float(limit)] if limit is not None and 1 < limit <= MOST else []
-    below, late = gain[0] >= 1, bool(crossed) and limit > 16
+    high, at = float(gain.max()), _crossings(gain)
+    crossed = [float(u) for u in at]
+    late = bool(crossed) and crossed[-1] > 16
+    named = [(crossed[-1], f"{'slower' if slow[at[-1] - 1] else 'faster'} from {whole(at[-1])} on")] if crossed else []
     return {"faster": dict(x=USERS, y=np.where(slow, np.nan, gain)), "slower": dict(x=USERS, y=np.where(joined, gain, np.nan)),
             "even": dict(x=[1, MOST], y=[1.0, 1.0]),
-            "even_name": dict(x=[1.06], y=[1 + (-0.09 if below else 0.1) * _top(high)], text=["as fast as without"]),
+            **_even_name(gain, _top(high)),
             "crossing": dict(x0=crossed, x1=crossed, y0=[0.0 for _ in crossed], y1=[1.0 for _ in crossed]),
             "crossing_dot": dict(x=crossed, y=[1.0 for _ in crossed]),
-            "crossing_left": dict(x=[x / 1.08 for x in crossed if late], y=[0.09 * _top(high) for _ in crossed if late],
-                                  text=[f"slower from {whole(x)} on" for x in crossed if late]),
-            "crossing_right": dict(x=[x * 1.08 for x in crossed if not late], y=[0.09 * _top(high) for _ in crossed if not late],
-                                   text=[f"slower from {whole(x)} on" for x in crossed if not late]),
+            "crossing_left": _named([(x / 1.08, text) for x, text in named if late], 0.09 * _top(high)),
+            "crossing_right": _named([(x * 1.08, text) for x, text in named if not late], 0.09 * _top(high)),
             "here": dict(x=[s.users], y=[run.speedup]),
             "here_name": dict(x=[1.06], y=[_top(high) * 1.16],
                               text=[f"speed-up with {people(s.users)}: {digits(run.speedup)}"])}
+
+
+def _even_name(gain: np.ndarray, top: float) -> dict:
+    """The name of the line at 1, where the curve leaves it room: at its left or right end, under the curve or over it."""
+    ends = (("even_left", gain[:16], 1.06), ("even_right", gain[16:], MOST))
+    free = [(name, x, 1 - 0.09 * top if part.min() >= 1 else 1 + 0.1 * top) for name, part, x in ends
+            if part.min() >= 1 or part.max() < 1][:1]
+    return {name: dict(x=[x for n, x, _ in free if n == name], y=[y for n, _, y in free if n == name],
+                       text=["as fast as without" for n, _, _ in free if n == name]) for name, _, _ in ends}
+
+
+def _named(words: list[tuple[float, str]], y: float) -> dict:
+    return dict(x=[x for x, _ in words], y=[y for _ in words], text=[text for _, text in words])
+
+
+def _crossings(gain: np.ndarray) -> list[int]:
+    """Numbers of users from 2 on at which guessing becomes slower, or faster again as it can with a mixture of experts."""
+    slow = gain < 1
+    return [int(i) + 2 for i in np.flatnonzero(slow[1:] != slow[:-1])]
 
 
 def _top(high: float) -> float:
@@ -221,7 +239,7 @@ def _top(high: float) -> float:
 def _curve_props(run: Run) -> dict:
     top = _top(float(run.all.speedup[1:].max()))
     values = steps(top, 4)
-    return {"gain.y.end": top * 1.3, **ticks("gain.axis", TICKS), **ticks("gain.y_axis", values, [f"{v:g}" for v in values])}
+    return {"gain.y.start": top * -0.03, "gain.y.end": top * 1.3, **ticks("gain.axis", TICKS), **ticks("gain.y_axis", values, [f"{v:g}" for v in values])}
 
 
 def _name(clock: Clock, k: int, f: int) -> str:
@@ -257,10 +275,22 @@ def _answer(s: Settings, run: Run) -> str:
 
 def _break_even(all_: Speculation) -> str:
     """Completes `guessing is slower ...`."""
-    limit = all_.break_even_users
+    slow, limit = all_.speedup[1:] < 1, all_.break_even_users
     if limit is None:
         return f"at no number of users up to {whole(MOST_USERS)}"
-    return "with any number of users" if limit == 1 else f"from {whole(limit)} users on"
+    if slow.all():
+        return f"at every number of users up to {whole(MOST)}"
+    if not slow.any():
+        return f"from {whole(limit)} users on"
+    edges = [1, *_crossings(all_.speedup[1:]), MOST + 1]
+    spans = [(first, after - 1) for first, after in zip(edges, edges[1:]) if slow[first - 1]]
+    return " and ".join(_span(first, last) for first, last in spans)
+
+
+def _span(first: int, last: int) -> str:
+    if last == MOST:
+        return f"from {whole(first)} users on"
+    return f"with {people(first)}" if first == last else f"with {whole(first)} to {whole(last)} people"
 
 
 def _facts(s: Settings, run: Run) -> dict:
@@ -304,14 +334,15 @@ def _draw_passes():
 
 
 def _draw_gain():
-    p = plot("gain", 206, (0.94, MOST * 1.06), (0, 3), axis=True, axis_label="users", log=True, y_axis=True, y_axis_label="times as fast", right=16)
+    p = plot("gain", 206, (0.88, MOST * 1.1), (0, 3), axis=True, axis_label="users", log=True, y_axis=True, y_axis_label="times as fast", right=16)
     curve(p, "even", "muted", dash="dashed", width=1.5)
     curve(p, "faster", "memory", width=2.5, part="gain")
     curve(p, "slower", "misfit", width=2.5, part="loss")
     lines(p, "crossing", "misfit", dash="dotted")
     dots(p, "crossing_dot", "misfit", hollow=True, part="crossing")
     dots(p, "here", "ink", part="speedup")
-    labels(p, "even_name", "muted", size=12, part="even")
+    labels(p, "even_left", "muted", size=12, part="even")
+    labels(p, "even_right", "muted", size=12, align="right", part="even")
     labels(p, "crossing_left", "misfit", size=12, align="right", part="crossing")
     labels(p, "crossing_right", "misfit", size=12, part="crossing")
     labels(p, "here_name", "ink", bold=True, part="speedup")
@@ -320,9 +351,7 @@ def _draw_gain():
 
 FIGURE = Figure(
     id="speculative", title="When do guesses help?", settings=Settings, compute=compute, draw=draw, main="users",
-    controls=(Control("users", "people", positions=(1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 112, 128, 160, 192,
-                                                    224, 256)),
-              Control("guesses"), Control("acceptance", percent=True), Control("draft"),
+    controls=(Control("users", "people", positions=STEPS), Control("guesses"), Control("acceptance", percent=True), Control("draft"),
               Control("context", "tokens", positions=(64, 128, 256, *CONTEXTS)), Control("seed"), *MACHINE_CONTROLS),
     explain="""
 <p>The small model, <output data-say="draft"></output>, needs <output data-say="draft_pass_ms"></output> for a guess. Then one pass of the

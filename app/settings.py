@@ -1,0 +1,287 @@
+"""settings: what to type for llama.cpp and vLLM, what each part does, and four measurements while a load grows."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import param
+
+import model
+from model.machine import Machine
+from model.memory import UTILIZATION
+from model.settings import LlamaCppSettings, VllmSettings, llama_cpp_settings, vllm_defaults, vllm_settings
+from widgets.picture import Picture
+from widgets.plots import curve, dots, labels, lines, plot, ticks
+from widgets.timeline import beside, steps, veil
+
+from .figure import Control, Figure
+from .growing import SAMPLES, Growing, growing, held_until
+from .machine import CHOSEN_MACHINE, CONTEXTS, MachineSettings
+from .words import count, digits, gb, ms, people, percent, tokens, whole
+
+CHARTS = ("ttft", "itl", "waiting", "use")
+NAMES = {"ttft": "time to first token", "itl": "inter-token latency", "waiting": "requests waiting", "use": "KV use"}
+POINTS = 161                       # of the curves of queue and use
+FOOT = -0.13                       # below 0 there is room for half a line, in the same measure as HEAD
+HEAD, WORDS, MARK = 1.62, 1.32, 1.85  # room above a chart and its words' place, as multiples of its highest value
+LLAMA_PARTS, VLLM_PARTS = 6, 7     # flags that there can be, the program and its model included
+
+
+class Settings(MachineSettings):
+    """For whom the server is set up, and what it is told."""
+
+    users = param.Integer(10, bounds=(1, 64), label="Users", doc="people who should be served at once")
+    context = param.Integer(8192, bounds=(512, 131072), label="Context length", doc="tokens of the longest conversation: --max-model-len")
+    slots = param.Integer(10, bounds=(0, 64), label="Slots",
+                          doc="conversations that run at once at most: -np and --max-num-seqs; 0 leaves them to the server")
+    kv_unified = param.Boolean(False, label="Slots share", doc="--kv-unified: llama.cpp's slots share all the tokens")
+    utilization = param.Number(UTILIZATION, bounds=(0.5, 0.98), step=0.01, label="Share of the card",
+                               doc="what vLLM may take of the card's memory: --gpu-memory-utilization")
+
+
+@dataclass(frozen=True)
+class Typed:
+    """What is typed for the settings. `length`: the context, cut at what the model can. A server that does not read a
+    format has no settings but a `problem`."""
+
+    length: int
+    llama: LlamaCppSettings | None
+    llama_problem: str
+    vllm: VllmSettings | None
+    vllm_problem: str
+
+
+def typed(s: Settings, m: Machine) -> Typed:
+    """The command lines that these settings come to: -c is enough for every slot, or for all users without -np."""
+    length = min(s.context, m.llm.max_context)
+    llama, llama_problem = _or_problem(lambda: llama_cpp_settings(m, (s.slots or s.users) * length, s.slots or None, s.kv_unified))
+    vllm, vllm_problem = _or_problem(lambda: vllm_settings(m, length, s.slots or None, s.utilization))
+    return Typed(length, llama, llama_problem, vllm, vllm_problem)
+
+
+def _or_problem(make):
+    """(what `make` makes, "") or (None, why it cannot be): a format that a server does not read."""
+    try:
+        return make(), ""
+    except ValueError as error:
+        return None, str(error)
+
+
+def compute(s: Settings) -> Picture:
+    """Command lines and four curves for these settings; frame f is a moment of the run in which the load grows."""
+    m = s.machine()
+    t = typed(s, m)
+    run = growing(m, s.users, t.length, s.slots or vllm_defaults(m.gpu)[1], s.utilization)
+    until = run.until_ms if run else 60_000.0
+    points = _charts(run)
+    high = _highest(points)
+    clock_ms = np.linspace(0.0, until, SAMPLES)
+    now = _now(run, clock_ms)
+    said = _answer(s, m, t, run)
+    return Picture(
+        sources={**points, **_marks(run, until, high)},
+        frames={**_moving(now, clock_ms), "say.sentence": [" ".join(filter(None, (_moment(now, clock_ms, f), said))) for f in range(SAMPLES)]},
+        clock_ms=clock_ms, frame_names=[f"after {_seconds(at)}" for at in clock_ms], telling=SAMPLES - 1, play_s=10.0,
+        smooth=tuple(f"{name}_veil.left" for name in CHARTS) + tuple(f"{name}_now.{side}" for name in CHARTS for side in ("x0", "x1")),
+        props=_axes(until, high), facts={**_parts(s, m, t), **_facts(s, m, t, run)},
+        table=(["time (s)", "time to first token (ms)", "inter-token latency (ms)", "requests waiting", "KV use (share)"],
+               [[float(at) / 1000, *(None if np.isnan(now[name][f]) else float(now[name][f]) for name in CHARTS)]
+                for f, at in enumerate(clock_ms)]))
+
+
+def _now(run: Growing | None, clock_ms: np.ndarray) -> dict:
+    """The four measurements at each frame (F,): the latest first token, the pace of the last stretch, the queue, the use."""
+    if run is None:
+        return {name: np.full(len(clock_ms), np.nan) for name in CHARTS}
+    return {"ttft": held_until(run.ttft_at_ms, run.ttft_ms, clock_ms, np.nan), "itl": held_until(run.bin_ms, run.itl_ms, clock_ms, np.nan),
+            "waiting": held_until(run.step_ms, run.waiting, clock_ms, 0.0), "use": held_until(run.step_ms, run.use, clock_ms, 0.0)}
+
+
+def _charts(run: Growing | None) -> dict:
+    """Points of the four curves, in s and in the unit of each."""
+    if run is None:
+        nothing = dict(x=np.zeros(0), y=np.zeros(0))
+        return {**{name: nothing for name in CHARTS}, "ttft_dots": nothing}
+    first = dict(x=run.ttft_at_ms / 1000, y=run.ttft_ms / 1000)
+    at = np.linspace(0.0, run.until_ms, POINTS)
+    return {"ttft": first, "ttft_dots": first, "itl": dict(x=(run.bin_ms - run.bin_ms[0] / 2) / 1000, y=run.itl_ms),
+            "waiting": dict(x=at / 1000, y=held_until(run.step_ms, run.waiting, at, 0.0)),
+            "use": dict(x=at / 1000, y=100 * held_until(run.step_ms, run.use, at, 0.0))}
+
+
+def _highest(points: dict) -> dict:
+    """The highest value of each chart, in its unit: never 0."""
+    high = {name: float(np.nanmax(points[name]["y"], initial=0.0)) for name in ("ttft", "itl", "waiting")}
+    return {"ttft": high["ttft"] or 1.0, "itl": high["itl"] or 20.0, "waiting": max(4.0, high["waiting"]), "use": 100.0}
+
+
+def _marks(run: Growing | None, until: float, high: dict) -> dict:
+    """The moment at which memory is full, or else the slots, through all four; the words stand above the first."""
+    at, words = _full(run)
+    here = [] if at is None else [at / 1000]
+    said = (np.array(here), [words]) if here else (np.zeros(1), ["no conversation fits: nothing to play"]) if run is None else (np.zeros(0), [])
+    out = {f"{name}_mark": dict(x0=here, x1=here, y0=[0.0 for _ in here], y1=[high[name] * 1.1 for _ in here]) for name in CHARTS}
+    out |= {f"{name}_veil": dict(right=[until / 1000], bottom=[FOOT * high[name]], top=[1.12 * high[name]]) for name in CHARTS}
+    out |= {f"{name}_now": dict(y0=[0.0], y1=[1.1 * high[name]]) for name in CHARTS}
+    out |= {f"{name}_name": dict(x=[0.0], y=[WORDS * high[name]]) for name in CHARTS}
+    return {**out, **beside(said[0], np.full(len(said[0]), MARK * high["ttft"]), said[1], until / 1000, "full_name")}
+
+
+def _full(run: Growing | None) -> tuple[float | None, str]:
+    """When something was full for the first time, and what: memory, before slots."""
+    if run is None or (run.memory_ms is None and run.slots_ms is None):
+        return None, ""
+    if run.memory_ms is not None:
+        return run.memory_ms, f"memory full: {_seconds(run.memory_ms)}"
+    return run.slots_ms, f"all slots taken: {_seconds(run.slots_ms)}"
+
+
+def _moving(now: dict, clock_ms: np.ndarray) -> dict:
+    at = clock_ms[:, None] / 1000
+    out = {}
+    for name in CHARTS:
+        out |= {f"{name}_veil.left": at, f"{name}_now.x0": at, f"{name}_now.x1": at,
+                f"{name}_name.text": [[f"{NAMES[name]}: {_value(name, v)}"] for v in now[name]]}
+    return out
+
+
+def _value(name: str, value: float) -> str:
+    if np.isnan(value):
+        return "–"
+    return {"ttft": _seconds, "itl": ms, "waiting": whole, "use": percent}[name](value)
+
+
+def _seconds(value_ms: float) -> str:
+    """`0.82 s`, `12.3 s`."""
+    return f"{digits(value_ms / 1000)} s"
+
+
+def _axes(until: float, high: dict) -> dict:
+    props = {}
+    for name in CHARTS:
+        values = [0, 50, 100] if name == "use" else steps(high[name], 2)
+        head = MARK + 0.2 if name == "ttft" else HEAD
+        props |= {f"{name}.x.end": until / 1000 * 1.004, f"{name}.y.start": FOOT * high[name], f"{name}.y.end": head * high[name],
+                  **ticks(f"{name}.y_axis", values, [f"{v:,g}" for v in values])}
+    return {**props, **ticks("use.axis", steps(until / 1000, 5), [f"{v:,g}" for v in steps(until / 1000, 5)])}
+
+
+def _moment(now: dict, clock_ms: np.ndarray, f: int) -> str:
+    if f == SAMPLES - 1:
+        return ""
+    here = {name: now[name][f] for name in CHARTS}
+    if np.isnan(here["ttft"]):
+        return f"After {_seconds(clock_ms[f])} nobody has got a token yet."
+    return (f"After {_seconds(clock_ms[f])}: first token after {_value('ttft', here['ttft'])}, "
+            f"{_value('itl', here['itl'])} between tokens, {count(int(here['waiting']))} waiting, KV use {percent(here['use'])}.")
+
+
+def _answer(s: Settings, m: Machine, t: Typed, run: Growing | None) -> str:
+    return " ".join(filter(None, (f"For {people(s.users)} at {tokens(s.context)}: {_llama_verdict(t)}", _vllm_verdict(t),
+                                  _limit(s, m), _load_verdict(run, t))))
+
+
+def _limit(s: Settings, m: Machine) -> str:
+    return "" if s.context <= m.llm.max_context else f"{m.llm.label} takes at most {tokens(m.llm.max_context)}."
+
+
+def _llama_verdict(t: Typed) -> str:
+    if t.llama is None:
+        return f"{t.llama_problem}."
+    need = f"llama.cpp sets aside {gb(t.llama.kv_bytes)} of KV cache and needs {gb(t.llama.needed_bytes)} in all"
+    card = gb(t.llama.card_bytes)
+    return f"{need}, which fits on {card}." if t.llama.fits else f"{need}, more than the card's {card}."
+
+
+def _vllm_verdict(t: Typed) -> str:
+    if t.vllm is None:
+        return f"{t.vllm_problem}."
+    if not t.vllm.starts:
+        return f"vLLM would not start: it has room for {tokens(t.vllm.kv_tokens)} of KV cache."
+    return f"vLLM has room for {tokens(t.vllm.kv_tokens)}, {t.vllm.max_concurrency:.2f} such conversations."
+
+
+def _load_verdict(run: Growing | None, t: Typed) -> str:
+    if run is None:
+        return f"Not even one conversation of {tokens(t.length)} fits, so there is nothing to play."
+    worst, queue = _seconds(run.ttft_ms.max(initial=0.0)), int(run.waiting[run.step_ms <= run.until_ms].max(initial=0))
+    if run.memory_ms is not None:
+        return (f"While the load grows, memory is full after {_seconds(run.memory_ms)}: then up to {count(queue)} wait, and the first token "
+                f"comes after up to {worst} instead of {_seconds(run.ttft_ms[0])}.")
+    peak = percent(run.use[run.step_ms <= run.until_ms].max())
+    if run.slots_ms is not None:
+        return (f"While the load grows, all slots are taken after {_seconds(run.slots_ms)}: then up to {count(queue)} wait, though KV use "
+                f"stays at {peak} or below.")
+    return f"While the load grows, memory is never full: KV use reaches {peak}, and the first token comes after {worst} at most."
+
+
+def _parts(s: Settings, m: Machine, t: Typed) -> dict:
+    """Words for the parts of both command lines: `llama_flag_1`, `llama_effect_1`, ...; empty where there is no such part."""
+    heavy = f"{gb(m.llm.weights_bytes(m.weights))} of weights, read once for everybody"
+    llama = [] if t.llama is None else [(" ".join(t.llama.command.split()[:3]), heavy), *t.llama.effects]
+    vllm = [] if t.vllm is None else [(" ".join(t.vllm.command.split()[:3]), heavy), *t.vllm.effects]
+    out = {}
+    for server, parts, room in (("llama", llama, LLAMA_PARTS), ("vllm", vllm, VLLM_PARTS)):
+        for i in range(room):
+            out[f"{server}_flag_{i}"], out[f"{server}_effect_{i}"] = parts[i] if i < len(parts) else ("", "")
+    return out
+
+
+def _facts(s: Settings, m: Machine, t: Typed, run: Growing | None) -> dict:
+    return dict(
+        users=whole(s.users), context=whole(s.context), length=whole(t.length), llama_verdict=_llama_verdict(t),
+        llama_command=t.llama.command if t.llama else "", vllm_command=t.vllm.command if t.vllm else "", vllm_verdict=_vllm_verdict(t),
+        slot_tokens=whole(t.llama.slot_tokens) if t.llama else "–", kv_tokens=whole(t.vllm.kv_tokens) if t.vllm else "–",
+        max_concurrency=f"{t.vllm.max_concurrency:.2f}" if t.vllm else "–",
+        kv_bytes_per_token=whole(m.llm.kv_bytes_per_token(m.kv)), weights=gb(m.llm.weights_bytes(m.weights)),
+        prompt=whole(run.prompt) if run else "–", reply=whole(run.reply) if run else "–",
+        requests=whole(len(run.served.prompts)) if run else "–", rate=digits(60_000 * run.rate) if run else "–",
+        until=_seconds(run.until_ms) if run else "–", batched=whole(vllm_defaults(m.gpu)[0]),
+        preemptions=whole(run.served.preemptions) if run else "–", full=_full(run)[1] or "nothing is full")
+
+
+def draw() -> list:
+    """Four small charts, one clock."""
+    return [_chart(name, 108 if name == "ttft" else 88, axis=False) for name in CHARTS[:-1]] + [_chart("use", 128, axis=True)]
+
+
+def _chart(name: str, height: int, *, axis: bool):
+    p = plot(name, height, (0, 60), (0, 1), axis=axis, axis_label="s" if axis else "", y_axis=True)
+    curve(p, name, "memory" if name == "use" else "ink", width=2)
+    if name == "ttft":
+        dots(p, "ttft_dots", "ink", size=5, part="ttft")
+    veil(p, f"{name}_veil")
+    lines(p, f"{name}_mark", "misfit", dash="dashed", part="full")
+    lines(p, f"{name}_now", "muted", width=1, part="now")
+    labels(p, f"{name}_name", "memory" if name == "use" else "ink", bold=True, size=12, part=name)
+    if name == "ttft":
+        labels(p, "full_name_left", "misfit", align="right", size=12, bold=True, part="full")
+        labels(p, "full_name_right", "misfit", size=12, bold=True, part="full")
+    return p
+
+
+def _spots(server: str, title: str, room: int) -> str:
+    """One server's command line, whole and in parts, each part with what it does."""
+    rows = "\n".join(f'<li><code data-say="{server}_flag_{i}"></code> <span data-say="{server}_effect_{i}"></span></li>'
+                     for i in range(room))
+    return (f'<section class="server" aria-label="{title}">\n<pre class="command"><code data-say="{server}_command"></code></pre>\n'
+            f'<ul class="parts">\n{rows}\n</ul>\n<p class="verdict" data-say="{server}_verdict"></p>\n</section>\n')
+
+
+FIGURE = Figure(
+    id="settings", title="What to type, and what to watch?", settings=Settings, compute=compute, draw=draw, main="users",
+    controls=(Control("users", "people"), Control("context", "tokens", positions=CONTEXTS), Control("slots", "slots"),
+              Control("kv_unified"), Control("utilization", percent=True), *CHOSEN_MACHINE),
+    beside=_spots("llama", "llama.cpp", LLAMA_PARTS) + _spots("vllm", "vLLM", VLLM_PARTS),
+    explain="""
+<p>llama.cpp splits its cells between slots, unless they share: each gets <output data-say="slot_tokens"></output> tokens, rounded up
+to whole 256. vLLM takes its share of the card, and what weights and overhead leave of it becomes the KV cache:</p>
+<p class="formula"><output data-say="kv_tokens"></output> tokens ÷ <output data-say="length"></output> =
+<output data-say="max_concurrency"></output> conversations of that length at once, at
+<output data-say="kv_bytes_per_token"></output> bytes a token</p>
+<p>The load: <output data-say="requests"></output> requests of <output data-say="prompt"></output> prompt tokens and
+<output data-say="reply"></output> reply tokens, faster and faster, up to <output data-say="rate"></output> a minute after
+<output data-say="until"></output>. A server with vLLM's scheduler serves them, with at most <output data-say="batched"></output> tokens
+a pass. When pages run out, whoever came last gives theirs back and starts again later; that happened
+<output data-say="preemptions"></output> times until all were served. Each dot is a first token; the curve below it is the mean time between
+two tokens of a reply, the inter-token latency. Sources: llama.cpp's server README, and vLLM's pages on its settings and metrics.</p>""")
