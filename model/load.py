@@ -122,7 +122,8 @@ def _normal_quantile(share):
 
 def closed_loop(row):
     """The Closed of a row whose load is people, each of whom asks again as soon as a reply ends, not all at one time: a
-    person's prompt is read in passes of its own, which everybody else waits for."""
+    person's prompt is read in passes of its own, which everybody else waits for, and waits itself for the prompts of others
+    (M/D/1: busy / (2 (1 - busy)) of a reading)."""
     from model.predict import prefill_ms  # predict knows this module: imported late
     m, people = rows.machine_of(row), rows.people_of(row)
     prompt, output = (rows.first_number(row.text(c)) for c in ("prompt_tokens", "context_or_output"))
@@ -133,7 +134,9 @@ def closed_loop(row):
     decode_ms = float(np.mean(pass_cost(m, users=people, context=contexts).pass_ms))
     read_ms = prefill_ms(m, prompt, chunk=batch_tokens(m)) if prompt else 0.0
     itl_ms = decode_ms + (people - 1) * read_ms / output
-    ttft_ms = engines.request_ms(m) + read_ms + (decode_ms / 2 if people > 1 else 0.0)
+    busy = (people - 1) * read_ms / (read_ms + output * itl_ms)
+    wait_ms = (decode_ms / 2 if people > 1 else 0.0) + read_ms * busy / (2 * (1 - min(busy, 0.9)))
+    ttft_ms = engines.request_ms(m) + read_ms + wait_ms
     request_ms = ttft_ms + (output - 1) * itl_ms
     return Closed(ttft_ms, itl_ms, people * output * 1000.0 / request_ms, request_ms)
 

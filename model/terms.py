@@ -10,6 +10,7 @@ from pathlib import Path
 
 DATA = Path(__file__).with_name("data") / "engines"
 OTHER_CHIP_GHZ = 200.0  # multiprocessors x clock of a data-centre card that chips.toml does not know: an H100's
+FULL_WATTS = 1.395      # watts a multiprocessor and GHz of an RTX 4090: 450 / (128 x 2.52)
 HBM_BYTES_S = 1.2e12    # data-centre cards below it have GDDR and the multiprocessors of GeForce cards
 _trial = {}             # values that a fit tries; see trying()
 
@@ -109,7 +110,8 @@ def _vllm(entry, gpu):
     serial = entry["host"] == "serial"
     return Profile(
         family="vllm", flash=True, stream_share=value("stream_share"), stream_share_many=value("stream_share_many"),
-        knee=value("knee"), matrix_share=value("matrix_share" if gpu.kind == "consumer" else "matrix_share_full"),
+        knee=value("knee"),
+        matrix_share=power_share(gpu) * value("matrix_share" if gpu.kind == "consumer" else "matrix_share_full"),
         quantised_share=1.0, attention_share=value("attention_share"), attention_ramp_us=value("attention_ramp_us"),
         score_passes=0.0, kv_share=value("stream_share"), layer_us=value("layer_us"),
         host_pass_ms=value("host_pass_ms") if serial else 0.0, host_person_ms=value("host_person_ms") if serial else 0.0,
@@ -128,7 +130,8 @@ def _llama(entry, gpu):
         score_passes=0.0 if flash else value("llama_score_passes"),
         kv_share=value("stream_share") if flash else value("apple_kv_share" if apple else "llama_kv_share"),
         layer_us=value("apple_layer_us" if apple else "llama_layer_us"), host_pass_ms=0.0, host_person_ms=0.0,
-        request_ms=0.0, bytes_s_cap=value("llama_sm_bytes") * clocks, flops_cap=value("llama_sm_flops_hbm" if has_hbm(gpu) else "llama_sm_flops") * clocks,
+        request_ms=0.0, bytes_s_cap=value("llama_sm_bytes") * clocks,
+        flops_cap=value("llama_sm_flops_hbm" if has_hbm(gpu) else "llama_sm_flops") * clocks * power_share(gpu),
         utilization=entry["utilization"])
 
 
@@ -136,9 +139,18 @@ def chip_hz(gpu):
     """Multiprocessors x clock of a GPU record, in Hz, for all its cards; infinite where neither is known nor binding."""
     chips = _chips()
     if gpu.name in chips:
-        units, ghz = chips[gpu.name]
+        units, ghz, _ = chips[gpu.name]
         return units * ghz * 1e9 * gpu.count
     return OTHER_CHIP_GHZ * 1e9 * gpu.count if gpu.kind == "datacenter" else float("inf")
+
+
+def power_share(gpu):
+    """Share of the boost clock that a card with GDDR keeps while its tensor cores work: 1 with as many watts for each
+    multiprocessor and GHz as an RTX 4090 has, in proportion below; 1 for cards that chips.toml does not know."""
+    if has_hbm(gpu) or gpu.name not in _chips():
+        return 1.0
+    units, ghz, watts = _chips()[gpu.name]
+    return min(1.0, watts / (units * ghz) / FULL_WATTS)
 
 
 def has_hbm(gpu):

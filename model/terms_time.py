@@ -35,7 +35,7 @@ def read_ms(m, t, weights, tokens):
     than the engine's kernels take them."""
     many = np.clip((tokens - FEW) / (MANY - FEW), 0.0, 1.0)
     rate = m.gpu.bandwidth_bytes_s * (t.stream_share + (t.stream_share_many - t.stream_share) * many)
-    return norm(1000.0 * weights / rate, 1000.0 * weights / t.bytes_s_cap, t.knee)
+    return 1000.0 * weights / np.minimum(rate, t.bytes_s_cap)
 
 
 def products_ms(m, t, flops):

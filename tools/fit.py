@@ -25,7 +25,7 @@ from model import load, predict, rows, terms
 
 OUT = ROOT / "model" / "data" / "engines"
 MEASURED = ROOT / "model" / "data" / "measured" / "measured.csv"
-WITHOUT_TERMS = (r"gamma=", "KV bytes per token", "KV self size")  # formulas without a free number
+WITHOUT_TERMS = ("gamma=", "KV bytes per token", "KV self size")  # formulas without a free number
 TAIL = 0.15        # residual from which a row counts less than its square: one odd row must not bend a term
 STEP = 0.02        # relative step of the derivatives: a simulated server answers in small jumps
 BAND = 0.85        # share of held-out rows that an error band is made to contain (at least 0.8 is asked for)
@@ -35,8 +35,7 @@ HELD_OUT_COLUMNS = ("id", "source", "gpu", "engine", "group", "measured", "predi
 def fitted_rows():
     """The rows that terms are fitted on: those that a term has a say in and that can be predicted."""
     found = rows.read_rows(MEASURED.read_text(encoding="utf-8"))
-    return [row for row in found if not any(word in row.quantity for word in WITHOUT_TERMS)
-            and predict.predict(row).value is not None]
+    return [row for row in found if not _formula(row) and predict.predict(row).value is not None]
 
 
 def fit(chosen, start, steps):
@@ -90,21 +89,43 @@ def pair_of(row):
     return row.source, row.text("gpu")
 
 
-def left_out(pair):
-    """Predictions for the rows of a pair by terms fitted without them: tuples of HELD_OUT_COLUMNS. None where no other
-    row of an engine of theirs remains."""
+def folds():
+    """Lists of rows to leave out together: each pair of source and card if another row of its engine remains; else the
+    pair in two halves by load, so that what only one source measured is held against rows unseen as well."""
     everything = fitted_rows()
-    out = [row for row in everything if pair_of(row) == pair]
-    kept = [row for row in everything if pair_of(row) != pair]
-    engines = {_family(row) for row in kept}
-    out = [row for row in out if _family(row) in engines]
-    if not out:
-        return []
-    values = fit(kept, terms.fitted(), steps=4)
+    found = []
+    for pair in sorted(set(map(pair_of, everything))):
+        out = [row for row in everything if pair_of(row) == pair]
+        remaining = {_family(row) for row in everything if pair_of(row) != pair}
+        alone = [row for row in out if _family(row) not in remaining]
+        loads = sorted({row.text("load") for row in alone})
+        halves = [[row for row in alone if loads.index(row.text("load")) % 2 == half] for half in (0, 1)]
+        found += [fold for fold in ([row for row in out if row not in alone], *halves) if fold]
+    return found
+
+
+def left_out(out):
+    """Lines of HELD_OUT_COLUMNS: predictions for rows by terms fitted without them."""
+    names = {row.id for row in out}
+    values = fit([row for row in fitted_rows() if row.id not in names], terms.fitted(), steps=4)
     with terms.trying(values):
-        said = [predict.predict(row) for row in out]
-    return [(p.row.id, p.row.source, p.row.text("gpu"), p.row.text("engine"), p.group, f"{p.row.value:g}", f"{p.value:.6g}",
-             f"{p.error:.4f}") for p in said]
+        return [_line(predict.predict(row)) for row in out]
+
+
+def _line(said):
+    row = said.row
+    return (row.id, row.source, row.text("gpu"), row.text("engine"), said.group, f"{row.value:g}", f"{said.value:.6g}",
+            f"{said.error:.4f}")
+
+
+def without_terms():
+    """Lines of HELD_OUT_COLUMNS for the rows that no term has a say in: no fit has seen them."""
+    found = map(predict.predict, rows.read_rows(MEASURED.read_text(encoding="utf-8")))
+    return [_line(said) for said in found if said.value is not None and _formula(said.row)]
+
+
+def _formula(row):
+    return any(word in row.quantity for word in WITHOUT_TERMS)
 
 
 def _family(row):
@@ -118,23 +139,22 @@ def write_fitted(values, count):
     (OUT / "fitted.toml").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def write_held_out(predictions):
-    """held_out.csv, and spread.toml: for each group the factors between which measurements lie around a prediction."""
+def write_held_out(lines):
+    """held_out.csv, and spread.toml: for each group the factors around a prediction between which BAND of the rows lie."""
     with (OUT / "held_out.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
+        writer = csv.writer(file, lineterminator="\n")
         writer.writerow(HELD_OUT_COLUMNS)
-        writer.writerows(predictions)
+        writer.writerows(lines)
     groups = collections.defaultdict(list)
-    for line in predictions:
+    for line in lines:
         groups[line[4]].append(float(line[5]) / float(line[6]))
-    lines = ["# Written by tools/fit.py --held-out: measurement over prediction, for rows that the fit had not seen.", ""]
+    text = ["# Written by tools/fit.py --held-out: measurement over prediction, for rows that the fit had not seen.", ""]
     for group, ratios in sorted(groups.items()):
-        low, high = np.quantile(ratios, [(1 - BAND) / 2, (1 + BAND) / 2], method="lower"), None
-        reach = sorted(abs(math.log(r)) for r in ratios)[min(len(ratios) - 1, math.ceil(BAND * len(ratios)) - 1)]
-        lines += [f'["{group}"]', f"rows = {len(ratios)}",
-                  f"median_error = {statistics.median(abs(1 / r - 1) for r in ratios):.4f}",
-                  f"low = {math.exp(-reach):.4f}", f"high = {math.exp(reach):.4f}", ""]
-    (OUT / "spread.toml").write_text("\n".join(lines), encoding="utf-8")
+        reach = sorted(abs(math.log(ratio)) for ratio in ratios)[math.ceil(BAND * len(ratios)) - 1]
+        text += [f'["{group}"]', f"rows = {len(ratios)}",
+                 f"median_error = {statistics.median(abs(1 / ratio - 1) for ratio in ratios):.4f}",
+                 f"low = {math.exp(-reach):.4f}", f"high = {math.exp(reach):.4f}", ""]
+    (OUT / "spread.toml").write_text("\n".join(text), encoding="utf-8")
 
 
 def main():
@@ -148,10 +168,9 @@ def main():
         start = {name: term.start for name, term in terms.definitions().items()}
         write_fitted(fit(chosen, start, steps=9), len(chosen))
         return
-    pairs = sorted(set(map(pair_of, chosen)))
     with multiprocessing.Pool(asked.processes) as pool:
-        parts = pool.map(left_out, pairs, chunksize=1)
-    write_held_out([line for part in parts for line in part])
+        parts = pool.map(left_out, folds(), chunksize=1)
+    write_held_out([line for part in parts for line in part] + without_terms())
 
 
 if __name__ == "__main__":
