@@ -76,8 +76,7 @@ def _terms(m, users, context, prompt_tokens, prompt_offset, weights, kv, flops):
     if m.engine != DATASHEET:
         from model import engines  # engines calls pass_bytes: imported late, where it is needed
         terms = engines.pass_terms(m, users, context, prompt_tokens, prompt_offset)
-        names = ("memory_ms", "arithmetic_ms", "kv_ms", "overhead_ms", "pass_ms")
-        return {name: np.asarray(terms[name] if isinstance(terms, dict) else getattr(terms, name)) for name in names}
+        return {name: getattr(terms, name) for name in ("memory_ms", "arithmetic_ms", "kv_ms", "overhead_ms", "pass_ms")}
     memory_ms = np.asarray(1000.0 * (weights + kv) / m.gpu.bandwidth_bytes_s)
     arithmetic_ms = np.asarray(1000.0 * flops / m.gpu.peak_flops)
     return {"memory_ms": memory_ms, "arithmetic_ms": arithmetic_ms, "kv_ms": 1000.0 * kv / m.gpu.bandwidth_bytes_s,
