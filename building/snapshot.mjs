@@ -64,16 +64,16 @@ async function take() {
     fs.mkdirSync(path.join(job.out, kind), { recursive: true });
     for (const [name, text] of Object.entries(texts)) fs.writeFileSync(path.join(job.out, kind, name + ".json"), text);
   }
-  console.error("rehearsed");
+  
   run("del result");
   if (job.wipe !== false) { wipeSmall(py, run); }
-  console.error("wiped small");
+  
   space.clear();
   space.destroy();
   py.runPython("import gc; gc.collect()");
-  console.error("collected");
+  
   if (job.wipe !== false) wipeLarge(py._module);
-  console.error("wiped large");
+  
   freeOfUndefined(py);
   const heap = py.makeMemorySnapshot({ serializer });
   fs.writeFileSync(path.join(job.out, "heap.bin"), heap);

@@ -1,0 +1,57 @@
+"""The commands of `build.py`. Standard library only until `run`: the packages are not there before."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from building import venv
+from building.faults import Fault
+
+
+def parser() -> argparse.ArgumentParser:
+    """What may stand on the command line."""
+    main = argparse.ArgumentParser(prog="build.py", description="Builds the essay's site into dist/; without a command, only that.")
+    commands = main.add_subparsers(dest="command", metavar="COMMAND")
+    serving = commands.add_parser("serve", help="build what is missing and serve it on this machine")
+    serving.add_argument("--host", default="127.0.0.1")
+    serving.add_argument("--port", type=port, default=8000)
+    testing = commands.add_parser("test", help="build and run every test, browser included")
+    testing.add_argument("rest", nargs=argparse.REMAINDER, help="options for pytest")
+    return main
+
+
+def port(text: str) -> int:
+    """A port's number; 0 takes a free one."""
+    number = int(text) if text.isdecimal() else -1
+    if not 0 <= number <= 65535:
+        raise argparse.ArgumentTypeError(f"a port is a number from 0 to 65535, not {text!r}")
+    return number
+
+
+def main(arguments: list[str], root: Path) -> int:
+    """Carries out a command; returns the exit status. A fault is one line on standard error."""
+    options = parser().parse_args(arguments)
+    try:
+        venv.enter(root, "requirements-test.txt" if options.command == "test" else "requirements.txt")
+        return run(options, root)
+    except Fault as fault:
+        print(f"build.py: {fault}", file=sys.stderr)
+        return fault.status
+    except KeyboardInterrupt:
+        return 130
+
+
+def run(options: argparse.Namespace, root: Path) -> int:
+    """The command itself, inside the build's environment."""
+    from building import site  # needs the packages that `venv.enter` has seen to
+    from building.places import Places
+
+    places = Places(root)
+    site.build(places)
+    if options.command == "serve":
+        from building import serve
+        serve.serve(places.dist, options.host, options.port)
+    if options.command == "test":
+        from building import test
+        return test.run(places, options.rest)
+    return 0

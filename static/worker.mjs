@@ -1,0 +1,169 @@
+// Python's side: boots it (from its memory snapshot, else from modules), then answers each page that asks.
+//
+// A module worker, dedicated or shared. Its address may say `boot=modules` (no snapshot) and `compressed=1` (the host
+// compresses by itself). A page says {what: "ask", ask, figure, values} with ALL values of the figure as JSON, or
+// {what: "ping"}. It hears {what: "progress", loaded, total} in bytes, {what: "live", boot, version}, {what: "failed",
+// error}, {what: "patch", figure, ask, json, buffers: [[id, ArrayBuffer]...]}, {what: "wrong", figure, ask, error}.
+import { Files } from "./fetched.mjs";
+import { ENV, SITE, withLibraries } from "./preload.mjs";
+import { FILES, LOCK, SNAPSHOT, VERSION } from "./python/files.mjs";
+
+const query = new URL(import.meta.url).searchParams;
+const folder = new URL("python/", import.meta.url);
+const ports = new Set();
+const asks = new Map(); // one of each page and figure: the newest
+const turn = new MessageChannel(); // its message comes after those that pages have sent already
+let said = { what: "progress", loaded: 0, total: 0 };
+let answer = null; // (figure, values) => [patch, [[id, bytes]...]] or a string that says what is wrong
+let python = null;
+
+const files = new Files(folder, FILES, {
+  compressed: query.has("compressed"),
+  version: VERSION,
+  progress: (loaded, total) => { if (said.what === "progress") tell({ what: "progress", loaded, total }); },
+});
+
+function tell(message) {
+  said = message;
+  for (const port of ports) port.postMessage(message);
+}
+
+function hear(port, { data }) {
+  if (data.what === "ping") port.postMessage({ what: "pong", memory_bytes: python?._module.HEAP8.length ?? 0 });
+  if (data.what === "leave") ports.delete(port);
+  if (data.what !== "ask") return;
+  if (!asks.size) turn.port2.postMessage(null);
+  let mine = asks.get(port);
+  if (!mine) asks.set(port, (mine = new Map()));
+  mine.set(data.figure, data);
+}
+
+// One answer a turn: whatever pages have asked meanwhile is heard first, and only the newest of it is computed.
+turn.port1.onmessage = () => {
+  if (!answer) return; // asked again when Python is there
+  for (const [port, mine] of asks) {
+    for (const [figure, { ask, values }] of mine) {
+      mine.delete(figure);
+      if (!mine.size) asks.delete(port);
+      reply(port, figure, ask, values);
+      if (asks.size) turn.port2.postMessage(null);
+      return;
+    }
+  }
+};
+
+function reply(port, figure, ask, values) {
+  let made;
+  try {
+    made = answer(figure, values);
+  } catch (error) {
+    made = `Python could not answer: ${lastLine(error)}`;
+  }
+  if (typeof made === "string") {
+    port.postMessage({ what: "wrong", figure, ask, error: made });
+    return;
+  }
+  const buffers = made[1].map(([id, bytes]) => [id, bytes.buffer]);
+  port.postMessage({ what: "patch", figure, ask, json: made[0], buffers }, buffers.map(([, buffer]) => buffer));
+}
+
+const lastLine = (error) => String(error?.message ?? error).trim().split("\n").at(-1).slice(0, 300);
+
+const once = (make) => { let made; return () => (made ??= make()); };
+const runtime = once(() => Promise.all([files.script("pyodide.mjs"), files.script("pyodide.asm.mjs")]));
+const machine = once(() => files.wasm("pyodide.asm.wasm"));
+const libraries = once(() => Promise.all(SNAPSHOT.libraries.map(async (name) => [name, await files.bytes(name.split("/").pop())])));
+
+/** Pyodide, with our files: by itself it would fetch two of them, and wait for ever for one that is damaged. */
+async function load(stdlib, options) {
+  const [{ loadPyodide }, { default: create }] = await runtime();
+  const native = { fetch: globalThis.fetch, instantiate: WebAssembly.instantiateStreaming };
+  globalThis.fetch = async (address) => new Response(String(address).endsWith(".wasm") ? null : stdlib);
+  WebAssembly.instantiateStreaming = async (_, imports) => {
+    const module = await machine();
+    return { module, instance: await WebAssembly.instantiate(module, imports) };
+  };
+  try {
+    const started = loadPyodide({ indexURL: folder.href, lockFileContents: LOCK, packageBaseUrl: folder.href, env: ENV, ...options(create) });
+    // Where the machine fails, Pyodide says so on the console and never ends.
+    return await Promise.race([started, machine().then(() => started)]);
+  } finally {
+    globalThis.fetch = native.fetch;
+    WebAssembly.instantiateStreaming = native.instantiate;
+  }
+}
+
+/** Python as the build left it, documents and all. Throws where this engine cannot take it. */
+async function restore() {
+  const heap = files.bytes("heap.bin");
+  heap.catch(() => {}); // awaited below, perhaps after another has failed
+  machine().catch(() => {});
+  const loaded = await libraries();
+  const py = await load(new Uint8Array(), (create) => ({
+    _loadSnapshot: heap,
+    // The one JavaScript function that Panel's heap refers to: how a dict becomes an object.
+    _snapshotDeserializer: () => (entries) =>
+      Object.fromEntries(Array.from(entries, ([key, value]) => [key, value === undefined ? null : value])),
+    // Another engine may hold another number of table entries (WebKitGTK 2.50 does): the heap's pointers would be off.
+    createPyodideModule: withLibraries(create, loaded, ({ table }) => {
+      if (table !== SNAPSHOT.table) throw new Error(`this engine's table has ${table} entries, the snapshot's ${SNAPSHOT.table}`);
+    }),
+  }));
+  py._api.config._loadSnapshot = null; // else its bytes are kept twice
+  return py;
+}
+
+/** Python from its modules, as slow as starting is. */
+async function fromModules() {
+  const wanted = [files.bytes("stdlib.zip"), files.bytes("site.zip"), libraries(), machine()];
+  const [stdlib, site, loaded] = await Promise.all(wanted);
+  const py = await load(stdlib, (create) => ({ createPyodideModule: withLibraries(create, loaded) }));
+  py.unpackArchive(site.buffer, "zip", { extractDir: SITE });
+  py.runPython("import importlib; importlib.invalidate_caches(); import app.live");
+  return py;
+}
+
+const ANSWER = `
+from app import live
+from pyodide.ffi import to_js
+
+def answer(figure, values):
+    try:
+        patch, buffers = live.change(figure, values)
+    except ValueError as error:
+        return str(error)
+    return to_js([patch, [[name, data] for name, data in buffers]])
+
+answer
+`;
+
+/** Boots one way or the other, and says which. */
+async function boot() {
+  let way = "snapshot";
+  if (query.get("boot") !== "modules") {
+    python = await restore().catch((error) => console.info(`Python starts without its snapshot: ${lastLine(error)}`));
+  }
+  if (!python) {
+    way = "modules";
+    python = await fromModules();
+  }
+  const space = python.runPython("dict(__name__='page')");
+  const call = python.runPython(ANSWER, { globals: space });
+  answer = (figure, values) => call(figure, values);
+  tell({ what: "live", boot: way, version: VERSION });
+  turn.port2.postMessage(null);
+}
+
+function join(port) {
+  ports.add(port);
+  port.onmessage = (event) => hear(port, event);
+  if (said.what !== "progress" || said.total) port.postMessage(said);
+}
+
+if (globalThis.SharedWorkerGlobalScope) globalThis.onconnect = ({ ports: [port] }) => join(port);
+else join(globalThis);
+
+boot().catch((error) => {
+  tell({ what: "failed", error: lastLine(error) });
+  globalThis.close(); // a page that tries again gets a new worker, shared ones too
+});
