@@ -16,6 +16,7 @@ from .words import count, digits, ms, people, sentence, tokens, whole
 
 MOST = 64               # people that the curves go to
 SEATS = 10              # seats that the bars keep free at least: one person's two bars are not a wall
+USERS = (*range(1, 17), 20, 24, 28, 32, 40, 48, 56, 64)
 GUESSES = (0.5, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100, 150, 200, 300, 500, 1000)
 HEAD = 1.5              # room above bars and curves for their words, as a multiple of the highest
 ROWS = (1.39, 1.19)     # where those words stand, in the same measure
@@ -46,22 +47,27 @@ class Answer:
 
 
 def compute(s: Settings) -> Picture:
-    """Bars and curves for these settings; in frame 0 only the guess is there, in frame f f people have joined."""
+    """Bars and curves for these settings; frame 0 asks, with only the guess there, and in frame f f people have joined."""
     a = Answer(s)
+    said = _answer(s, a)
     joined = np.arange(s.users + 1)
     top, seats = max(a.alone.tokens_per_s, a.each.max(), s.guess), max(s.users, SEATS)
     high = {"one": float(max(a.alone.tokens_per_s, a.each.max())), "all": float(max(a.together.max(), a.alone.tokens_per_s))}
     return Picture(
         sources={**_seats(s, top), **_curves(a, high), **_full(a, high)},
         frames={**_bars(s, a, joined), **_lines(s, a, joined), **_words(s, a, joined),
-                "say.sentence": [" ".join(filter(None, (_moment(s, a, int(f)), _answer(s, a)))) for f in joined]},
+                "say.sentence": [_question(s), *(" ".join(filter(None, (_moment(s, a, int(f)), said))) for f in joined[1:])]},
         clock_ms=joined * 1000.0, frame_names=["the guess", *(people(int(f)) for f in joined[1:])], telling=s.users,
         play_s=min(9.0, 2.0 + 0.45 * s.users),
-        props={"board.x.end": seats + 0.5, "board.y.end": top * HEAD, "one.y.start": high["one"] * FOOT, "one.y.end": high["one"] * HEAD, "all.y.start": high["all"] * FOOT,
-               "all.y.end": high["all"] * HEAD, **ticks("board.axis", _people_ticks(seats)), **ticks("all.axis", _people_ticks(MOST)),
+        props={"board.x.end": seats + 0.5, "board.y.end": top * HEAD,
+               "one.y.start": high["one"] * FOOT, "one.y.end": high["one"] * HEAD,
+               "all.y.start": high["all"] * FOOT,
+               "all.y.end": high["all"] * HEAD,
+               **ticks("board.axis", _people_ticks(seats)), **ticks("all.axis", _people_ticks(MOST)),
                **_speed_ticks("board", top), **_speed_ticks("one", high["one"]), **_speed_ticks("all", high["all"])},
         facts=_facts(s, a),
-        table=(["people", "each (tokens/s)", "together (tokens/s)", "naive guess (tokens/s each)", "pass (ms)", "fits in memory"],
+        table=(["people", "each (tokens/s)", "together (tokens/s)", "naive guess (tokens/s each)", "pass (ms)",
+                "fits in memory"],
                [[i + 1, float(a.each[i]), float(a.together[i]), float(a.naive[i]), float(a.pass_ms[i]),
                  "yes" if i < a.fit else "no"] for i in range(MOST)]))
 
@@ -89,7 +95,7 @@ def _bars(s: Settings, a: Answer, joined: np.ndarray) -> dict:
 
 def _curves(a: Answer, high: dict) -> dict:
     x = np.arange(1, MOST + 1)
-    return {"one_ahead": dict(x=x, y=a.each), "all_ahead": dict(x=x, y=a.together), "one_line": dict(x=x),
+    return {"one_ahead": dict(x=x), "all_ahead": dict(x=x), "one_line": dict(x=x),
             "all_line": dict(x=x), "naive": dict(x=x, y=a.naive),
             "naive_all": dict(x=[0.5, MOST + 0.5], y=[a.alone.tokens_per_s] * 2),
             **{f"{name}_name": dict(x=[1.0], y=[ROWS[0] * value]) for name, value in high.items()},
@@ -115,7 +121,9 @@ def _lines(s: Settings, a: Answer, joined: np.ndarray) -> dict:
     here = np.where(joined > 0, joined, np.nan)[:, None]
     each, together, naive = (np.concatenate(([np.nan], v[:s.users]))[:, None] for v in (a.each, a.together, a.naive))
     alone = np.where(joined > 0, a.alone.tokens_per_s, np.nan)[:, None]
-    return {"one_line.y": so_far(a.each, joined), "all_line.y": so_far(a.together, joined),
+    asked = np.where(joined > 0, MOST, 0)  # the first frame is the question: it does not give the answer away
+    return {"one_ahead.y": so_far(a.each, asked), "all_ahead.y": so_far(a.together, asked),
+            "one_line.y": so_far(a.each, joined), "all_line.y": so_far(a.together, joined),
             "one_dot.x": here, "one_dot.y": each, "all_dot.x": here, "all_dot.y": together,
             "naive_dot.x": here, "naive_dot.y": naive, "naive_all_dot.x": here, "naive_all_dot.y": alone}
 
@@ -140,11 +148,13 @@ def _speed_ticks(plot_name: str, limit: float) -> dict:
     return ticks(f"{plot_name}.y_axis", values, [f"{v:,g}" for v in values])
 
 
+def _question(s: Settings) -> str:
+    return f"The guess for {people(s.users)} at {tokens(s.context)}: {guessed(s)} tokens a second each. What do they get?"
+
+
 def _moment(s: Settings, a: Answer, f: int) -> str:
     if f == s.users:
         return ""
-    if f == 0:
-        return f"The guess: {guessed(s)} tokens a second for each of {whole(s.users)}."
     return (f"{sentence(people(f))} of {whole(s.users)} {'is' if f == 1 else 'are'} in: "
             f"{speed(a.each[f - 1])} each, {speed(a.together[f - 1])} together.")
 
@@ -155,8 +165,8 @@ def _answer(s: Settings, a: Answer) -> str:
         said = (f"One person at {tokens(s.context)} gets {speed(a.cost.tokens_per_s_each)} tokens a second; "
                 f"at the start of a chat it is {alone}.")
     else:
-        said = (f"{sentence(people(s.users))} at {tokens(s.context)} get {speed(a.cost.tokens_per_s_each)} tokens a second each, "
-                f"not {naive}: {speed(a.cost.tokens_per_s)} together, {times(a.times)} times the {alone} of one alone.")
+        said = (f"{sentence(people(s.users))} at {tokens(s.context)} get {speed(a.cost.tokens_per_s_each)} tokens a second "
+                f"each, not {naive}: {speed(a.cost.tokens_per_s)} together, {times(a.times)} times the {alone} of one alone.")
     return f"{said} {_judged(s, a)}{_room(s, a)}"
 
 
@@ -234,8 +244,9 @@ def _chart(name: str, height: int, naive: str, *, axis: bool):
 
 
 FIGURE = Figure(
-    id="scoreboard", title="Ten press send: how fast is each answered?", settings=Settings, compute=compute, draw=draw, main="users",
-    controls=(Control("guess", "tokens/s each", positions=GUESSES), Control("users", "people"),
+    id="scoreboard", title="Ten press send: how fast is each answered?", settings=Settings, compute=compute, draw=draw,
+    main="users",
+    controls=(Control("guess", "tokens/s each", positions=GUESSES), Control("users", "people", positions=USERS),
               Control("context", "tokens", positions=CONTEXTS), *MACHINE_CONTROLS),
     explain="""
 <p>Everybody who is in gets one token from every pass, so a person's speed is one over the time of a pass, and all

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 import param
 
-import model
 from model.machine import Machine
 from model.memory import UTILIZATION
 from model.settings import LlamaCppSettings, VllmSettings, llama_cpp_settings, vllm_defaults, vllm_settings
@@ -19,6 +18,7 @@ from .growing import SAMPLES, Growing, growing, held_until
 from .machine import CHOSEN_MACHINE, CONTEXTS, MachineSettings
 from .words import count, digits, gb, ms, people, percent, tokens, whole
 
+USERS = (*range(1, 13), 14, 16, 20, 24, 32, 40, 48, 56, 64)
 CHARTS = ("ttft", "itl", "waiting", "use")
 NAMES = {"ttft": "time to first token", "itl": "inter-token latency", "waiting": "requests waiting", "use": "KV use"}
 POINTS = 161                       # of the curves of queue and use
@@ -31,7 +31,8 @@ class Settings(MachineSettings):
     """For whom the server is set up, and what it is told."""
 
     users = param.Integer(10, bounds=(1, 64), label="Users", doc="people who should be served at once")
-    context = param.Integer(8192, bounds=(512, 131072), label="Context length", doc="tokens of the longest conversation: --max-model-len")
+    context = param.Integer(8192, bounds=(512, 131072), label="Context length",
+                            doc="tokens of the longest conversation: --max-model-len")
     slots = param.Integer(10, bounds=(0, 64), label="Slots",
                           doc="conversations that run at once at most: -np and --max-num-seqs; 0 leaves them to the server")
     kv_unified = param.Boolean(False, label="Slots share", doc="--kv-unified: llama.cpp's slots share all the tokens")
@@ -42,21 +43,23 @@ class Settings(MachineSettings):
 @dataclass(frozen=True)
 class Typed:
     """What is typed for the settings. `length`: the context, cut at what the model can. A server that does not read a
-    format has no settings but a `problem`."""
+    format has no settings but a `problem`. `shared`: llama.cpp's slots share one pool."""
 
     length: int
     llama: LlamaCppSettings | None
     llama_problem: str
     vllm: VllmSettings | None
     vllm_problem: str
+    shared: bool
 
 
 def typed(s: Settings, m: Machine) -> Typed:
     """The command lines that these settings come to: -c is enough for every slot, or for all users without -np."""
     length = min(s.context, m.llm.max_context)
-    llama, llama_problem = _or_problem(lambda: llama_cpp_settings(m, (s.slots or s.users) * length, s.slots or None, s.kv_unified))
+    cells = (s.slots or s.users) * length
+    llama, llama_problem = _or_problem(lambda: llama_cpp_settings(m, cells, s.slots or None, s.kv_unified))
     vllm, vllm_problem = _or_problem(lambda: vllm_settings(m, length, s.slots or None, s.utilization))
-    return Typed(length, llama, llama_problem, vllm, vllm_problem)
+    return Typed(length, llama, llama_problem, vllm, vllm_problem, s.kv_unified or not s.slots)
 
 
 def _or_problem(make):
@@ -80,9 +83,10 @@ def compute(s: Settings) -> Picture:
     said = _answer(s, m, t, run)
     return Picture(
         sources={**points, **_marks(run, until, high)},
-        frames={**_moving(now, clock_ms), "say.sentence": [" ".join(filter(None, (_moment(now, clock_ms, f), said))) for f in range(SAMPLES)]},
+        frames={**_moving(now, clock_ms),
+                "say.sentence": [" ".join(filter(None, (_moment(now, clock_ms, f), said))) for f in range(SAMPLES)]},
         clock_ms=clock_ms, frame_names=[f"after {_seconds(at)}" for at in clock_ms], telling=SAMPLES - 1, play_s=10.0,
-        smooth=tuple(f"{name}_veil.left" for name in CHARTS) + tuple(f"{name}_now.{side}" for name in CHARTS for side in ("x0", "x1")),
+        smooth=tuple(f"{name}_{edge}" for name in CHARTS for edge in ("veil.left", "now.x0", "now.x1")),
         props=_axes(until, high), facts={**_parts(s, m, t), **_facts(s, m, t, run)},
         table=(["time (s)", "time to first token (ms)", "inter-token latency (ms)", "requests waiting", "KV use (share)"],
                [[float(at) / 1000, *(None if np.isnan(now[name][f]) else float(now[name][f]) for name in CHARTS)]
@@ -93,8 +97,10 @@ def _now(run: Growing | None, clock_ms: np.ndarray) -> dict:
     """The four measurements at each frame (F,): the latest first token, the pace of the last stretch, the queue, the use."""
     if run is None:
         return {name: np.full(len(clock_ms), np.nan) for name in CHARTS}
-    return {"ttft": held_until(run.ttft_at_ms, run.ttft_ms, clock_ms, np.nan), "itl": held_until(run.bin_ms, run.itl_ms, clock_ms, np.nan),
-            "waiting": held_until(run.step_ms, run.waiting, clock_ms, 0.0), "use": held_until(run.step_ms, run.use, clock_ms, 0.0)}
+    return {"ttft": held_until(run.ttft_at_ms, run.ttft_ms, clock_ms, np.nan),
+            "itl": held_until(run.bin_ms, run.itl_ms, clock_ms, np.nan),
+            "waiting": held_until(run.step_ms, run.waiting, clock_ms, 0.0),
+            "use": held_until(run.step_ms, run.use, clock_ms, 0.0)}
 
 
 def _charts(run: Growing | None) -> dict:
@@ -119,17 +125,21 @@ def _marks(run: Growing | None, until: float, high: dict) -> dict:
     """The moment at which memory is full, or else the slots, through all four; the words stand above the first."""
     at, words = _full(run)
     here = [] if at is None else [at / 1000]
-    said = (np.array(here), [words]) if here else (np.zeros(1), ["no conversation fits: nothing to play"]) if run is None else (np.zeros(0), [])
-    out = {f"{name}_mark": dict(x0=here, x1=here, y0=[0.0 for _ in here], y1=[high[name] * 1.1 for _ in here]) for name in CHARTS}
-    out |= {f"{name}_veil": dict(right=[until / 1000], bottom=[FOOT * high[name]], top=[1.12 * high[name]]) for name in CHARTS}
+    words_at = [0.0] if run is None else here
+    out = {f"{name}_mark": dict(x0=here, x1=here, y0=[0.0] * len(here), y1=[high[name] * 1.1] * len(here)) for name in CHARTS}
+    out |= {f"{name}_veil": dict(right=[until / 1000], bottom=[FOOT * high[name]], top=[1.12 * high[name]])
+            for name in CHARTS}
     out |= {f"{name}_now": dict(y0=[0.0], y1=[1.1 * high[name]]) for name in CHARTS}
     out |= {f"{name}_name": dict(x=[0.0], y=[WORDS * high[name]]) for name in CHARTS}
-    return {**out, **beside(said[0], np.full(len(said[0]), MARK * high["ttft"]), said[1], until / 1000, "full_name")}
+    return {**out, **beside(np.array(words_at), np.full(len(words_at), MARK * high["ttft"]), [words] * len(words_at),
+                           until / 1000, "full_name")}
 
 
 def _full(run: Growing | None) -> tuple[float | None, str]:
-    """When something was full for the first time, and what: memory, before slots."""
-    if run is None or (run.memory_ms is None and run.slots_ms is None):
+    """When something was full for the first time, and what: memory, before slots. Words alone where there is no run."""
+    if run is None:
+        return None, "no conversation fits: nothing to play"
+    if run.memory_ms is None and run.slots_ms is None:
         return None, ""
     if run.memory_ms is not None:
         return run.memory_ms, f"memory full: {_seconds(run.memory_ms)}"
@@ -161,7 +171,8 @@ def _axes(until: float, high: dict) -> dict:
     for name in CHARTS:
         values = [0, 50, 100] if name == "use" else steps(high[name], 2)
         head = MARK + 0.2 if name == "ttft" else HEAD
-        props |= {f"{name}.x.end": until / 1000 * 1.004, f"{name}.y.start": FOOT * high[name], f"{name}.y.end": head * high[name],
+        props |= {f"{name}.x.end": until / 1000 * 1.004,
+                  f"{name}.y.start": FOOT * high[name], f"{name}.y.end": head * high[name],
                   **ticks(f"{name}.y_axis", values, [f"{v:,g}" for v in values])}
     return {**props, **ticks("use.axis", steps(until / 1000, 5), [f"{v:,g}" for v in steps(until / 1000, 5)])}
 
@@ -173,7 +184,8 @@ def _moment(now: dict, clock_ms: np.ndarray, f: int) -> str:
     if np.isnan(here["ttft"]):
         return f"After {_seconds(clock_ms[f])} nobody has got a token yet."
     return (f"After {_seconds(clock_ms[f])}: first token after {_value('ttft', here['ttft'])}, "
-            f"{_value('itl', here['itl'])} between tokens, {count(int(here['waiting']))} waiting, KV use {percent(here['use'])}.")
+            f"{_value('itl', here['itl'])} between tokens, {count(int(here['waiting']))} waiting, "
+            f"KV use {percent(here['use'])}.")
 
 
 def _answer(s: Settings, m: Machine, t: Typed, run: Growing | None) -> str:
@@ -188,9 +200,12 @@ def _limit(s: Settings, m: Machine) -> str:
 def _llama_verdict(t: Typed) -> str:
     if t.llama is None:
         return f"{t.llama_problem}."
-    need = f"llama.cpp sets aside {gb(t.llama.kv_bytes)} of KV cache and needs {gb(t.llama.needed_bytes)} in all"
+    slots = count(t.llama.slots, "slot")
+    split = f"gives {slots} {whole(t.llama.slot_tokens)} tokens{'' if t.llama.slots == 1 else ' each'}"
+    shared = f"lets {slots} share {tokens(t.llama.total_tokens)}"
     card = gb(t.llama.card_bytes)
-    return f"{need}, which fits on {card}." if t.llama.fits else f"{need}, more than the card's {card}."
+    return (f"llama.cpp {shared if t.shared else split}: {gb(t.llama.kv_bytes)} of KV cache, {gb(t.llama.needed_bytes)} "
+            f"in all, {'which fits on' if t.llama.fits else 'more than the card has,'} {card}.")
 
 
 def _vllm_verdict(t: Typed) -> str:
@@ -204,15 +219,20 @@ def _vllm_verdict(t: Typed) -> str:
 def _load_verdict(run: Growing | None, t: Typed) -> str:
     if run is None:
         return f"Not even one conversation of {tokens(t.length)} fits, so there is nothing to play."
-    worst, queue = _seconds(run.ttft_ms.max(initial=0.0)), int(run.waiting[run.step_ms <= run.until_ms].max(initial=0))
+    shown = run.step_ms <= run.until_ms
+    worst, queue, peak = _seconds(run.ttft_ms.max()), int(run.waiting[shown].max()), percent(run.use[shown].max())
     if run.memory_ms is not None:
-        return (f"While the load grows, memory is full after {_seconds(run.memory_ms)}: then up to {count(queue)} wait, and the first token "
-                f"comes after up to {worst} instead of {_seconds(run.ttft_ms[0])}.")
-    peak = percent(run.use[run.step_ms <= run.until_ms].max())
+        return (f"While the load grows, memory is full after {_seconds(run.memory_ms)}: then up to {_requests(queue)}, and "
+                f"the first token comes after up to {worst} instead of {_seconds(run.ttft_ms[0])}.")
     if run.slots_ms is not None:
-        return (f"While the load grows, all slots are taken after {_seconds(run.slots_ms)}: then up to {count(queue)} wait, though KV use "
-                f"stays at {peak} or below.")
-    return f"While the load grows, memory is never full: KV use reaches {peak}, and the first token comes after {worst} at most."
+        return (f"While the load grows, all slots are taken after {_seconds(run.slots_ms)}: then up to {_requests(queue)}, "
+                f"though KV use stays at {peak} or below.")
+    return (f"While the load grows, memory is never full: KV use reaches {peak}, and the first token comes after {worst} "
+            f"at most.")
+
+
+def _requests(n: int) -> str:
+    return f"{count(n, 'request')} {'waits' if n == 1 else 'wait'}"
 
 
 def _parts(s: Settings, m: Machine, t: Typed) -> dict:
@@ -230,7 +250,8 @@ def _parts(s: Settings, m: Machine, t: Typed) -> dict:
 def _facts(s: Settings, m: Machine, t: Typed, run: Growing | None) -> dict:
     return dict(
         users=whole(s.users), context=whole(s.context), length=whole(t.length), llama_verdict=_llama_verdict(t),
-        llama_command=t.llama.command if t.llama else "", vllm_command=t.vllm.command if t.vllm else "", vllm_verdict=_vllm_verdict(t),
+        llama_command=t.llama.command if t.llama else "", vllm_command=t.vllm.command if t.vllm else "",
+        vllm_verdict=_vllm_verdict(t),
         slot_tokens=whole(t.llama.slot_tokens) if t.llama else "–", kv_tokens=whole(t.vllm.kv_tokens) if t.vllm else "–",
         max_concurrency=f"{t.vllm.max_concurrency:.2f}" if t.vllm else "–",
         kv_bytes_per_token=whole(m.llm.kv_bytes_per_token(m.kv)), weights=gb(m.llm.weights_bytes(m.weights)),
@@ -264,24 +285,26 @@ def _spots(server: str, title: str, room: int) -> str:
     """One server's command line, whole and in parts, each part with what it does."""
     rows = "\n".join(f'<li><code data-say="{server}_flag_{i}"></code> <span data-say="{server}_effect_{i}"></span></li>'
                      for i in range(room))
-    return (f'<section class="server" aria-label="{title}">\n<pre class="command"><code data-say="{server}_command"></code></pre>\n'
+    return (f'<section class="server" aria-label="{title}">\n'
+            f'<pre class="command"><code data-say="{server}_command"></code></pre>\n'
             f'<ul class="parts">\n{rows}\n</ul>\n<p class="verdict" data-say="{server}_verdict"></p>\n</section>\n')
 
 
 FIGURE = Figure(
     id="settings", title="What to type, and what to watch?", settings=Settings, compute=compute, draw=draw, main="users",
-    controls=(Control("users", "people"), Control("context", "tokens", positions=CONTEXTS), Control("slots", "slots"),
-              Control("kv_unified"), Control("utilization", percent=True), *CHOSEN_MACHINE),
+    controls=(Control("users", "people", positions=USERS), Control("context", "tokens", positions=CONTEXTS),
+              Control("slots", "slots"), Control("kv_unified"), Control("utilization", percent=True), *CHOSEN_MACHINE),
     beside=_spots("llama", "llama.cpp", LLAMA_PARTS) + _spots("vllm", "vLLM", VLLM_PARTS),
     explain="""
-<p>llama.cpp splits its cells between slots, unless they share: each gets <output data-say="slot_tokens"></output> tokens, rounded up
-to whole 256. vLLM takes its share of the card, and what weights and overhead leave of it becomes the KV cache:</p>
+<p>llama.cpp splits its cells between slots, unless they share: each gets <output data-say="slot_tokens"></output> tokens,
+rounded up to whole 256. vLLM takes its share of the card, and what weights and overhead leave of it becomes the KV cache:</p>
 <p class="formula"><output data-say="kv_tokens"></output> tokens ÷ <output data-say="length"></output> =
 <output data-say="max_concurrency"></output> conversations of that length at once, at
 <output data-say="kv_bytes_per_token"></output> bytes a token</p>
 <p>The load: <output data-say="requests"></output> requests of <output data-say="prompt"></output> prompt tokens and
 <output data-say="reply"></output> reply tokens, faster and faster, up to <output data-say="rate"></output> a minute after
-<output data-say="until"></output>. A server with vLLM's scheduler serves them, with at most <output data-say="batched"></output> tokens
-a pass. When pages run out, whoever came last gives theirs back and starts again later; that happened
-<output data-say="preemptions"></output> times until all were served. Each dot is a first token; the curve below it is the mean time between
-two tokens of a reply, the inter-token latency. Sources: llama.cpp's server README, and vLLM's pages on its settings and metrics.</p>""")
+<output data-say="until"></output>. A server with vLLM's scheduler serves them, with at most
+<output data-say="batched"></output> tokens a pass. When pages run out, whoever came last gives theirs back and starts again
+later; that happened <output data-say="preemptions"></output> times until all were served. Each dot is a first token; the
+curve below it is the mean time between two tokens of a reply, the inter-token latency.
+Sources: llama.cpp's server README, and vLLM's pages on its settings and metrics.</p>""")

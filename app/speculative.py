@@ -5,20 +5,18 @@ import numpy as np
 import param
 
 import model
-from model.speculation import MOST_USERS, Speculation, speculate
+from model.speculation import MOST_USERS, Speculation
 from widgets.picture import Picture
 from widgets.plots import blocks, curve, dots, labels, lines, plot, ticks
 from widgets.timeline import steps, veil
 
 from .figure import Control, Figure
+from .guessing import MOST, ROUNDS, USERS, Clock, Run
 from .machine import CONTEXTS, MACHINE_CONTROLS, MachineSettings, choices
-from .words import count, digits, gb, ms, percent, people, sentence, tokens, whole
+from .words import count, digits, gb, ms, percent, people, tokens, whole
 
-ROUNDS = 4              # rounds to look at
-MOST = 256              # users that the curve goes to
 LARGEST_DRAFT = 4.2e9   # parameters: a draft is small
 PITCH = 1.9             # from one round's row of guesses to the next, where a row of blocks is 1 high
-USERS = np.arange(1, MOST + 1)
 STEPS = (1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 112, 128, 160, 192, 224, 256)
 TICKS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 DRAFTS = tuple(n for n in model.llms() if model.llm(n).parameters <= LARGEST_DRAFT)
@@ -31,65 +29,22 @@ class Settings(MachineSettings):
     guesses = param.Integer(4, bounds=(1, 10), label="Guesses", doc="tokens that the small model guesses before each check")
     acceptance = param.Number(0.8, bounds=(0.0, 1.0), step=0.05, label="Acceptance",
                               doc="the chance that a guess is kept once those before it were")
-    draft = param.Selector(default="llama-3.2-1b", label="Draft", doc="the small model that guesses; it needs the large one's vocabulary",
+    draft = param.Selector(default="llama-3.2-1b", label="Draft",
+                           doc="the small model that guesses; it needs the large one's vocabulary",
                            objects=choices(DRAFTS, lambda n: model.llm(n).label))
     context = param.Integer(256, bounds=(64, 131072), label="Context length", doc="tokens that each conversation holds")
     seed = param.Integer(1, bounds=(0, 99), label="Run", doc="which of many runs of luck is shown")
 
 
-class Run:
-    """A Speculation's rounds as cells and passes.
-
-    Token positions count from 0. `cell` (ROUNDS, k): position of each guess; `own` (ROUNDS,): position of the large
-    model's own token; `guessed_ms` (ROUNDS, k): when each guess is there; `ends_ms` (ROUNDS,): when it has been checked.
-    """
-
-    def __init__(self, s: Settings):
-        at_once = np.concatenate(([s.users], USERS))
-        self.all = speculate(s.machine(), s.guesses, s.acceptance, at_once, s.context, s.draft, ROUNDS, s.seed)
-        self.speedup = float(self.all.speedup[0])
-        self.check_bound = str(model.pass_cost(s.machine(), s.users, s.context, prompt_tokens=s.users * s.guesses).bound_by)
-        self.draft_ms, self.check_ms, self.plain_ms = (float(v[0]) for v in (self.all.draft_ms, self.all.check_ms, self.all.plain_ms))
-        example, k = self.all.example, s.guesses
-        self.kept, self.tokens = example.kept, example.tokens
-        self.first = np.concatenate(([0], np.cumsum(example.tokens)[:-1]))
-        self.cell = self.first[:, None] + np.arange(k)
-        self.own = self.first + example.tokens - 1
-        self.draft_start_ms = example.start_ms[:, None] + np.arange(k) * self.draft_ms / k
-        self.guessed_ms = self.draft_start_ms + self.draft_ms / k
-        self.check_start_ms, self.ends_ms = example.checked_from_ms, example.end_ms
-        self.total_ms = float(example.end_ms[-1])
-        self.plain_tokens = int(self.total_ms / self.plain_ms * (1 + 1e-9))
-
-
-class Clock:
-    """The frames: the beginning, then each guess and each check of every round as it is done.
-
-    `ms` (F,), `round` (F,), `guesses` (F,): how many guesses of that round are there; `checked` (F,): its check is done.
-    """
-
-    def __init__(self, run: Run, k: int):
-        rounds = np.repeat(np.arange(ROUNDS), k + 1)
-        number = np.tile(np.arange(1, k + 2), ROUNDS)
-        times = np.column_stack([run.guessed_ms, run.ends_ms]).ravel()
-        self.ms = np.concatenate(([0.0], times))
-        self.round = np.concatenate(([0], rounds))
-        self.guesses = np.concatenate(([0], np.minimum(number, k)))
-        self.checked = np.concatenate(([False], number > k))
-        self.done = self.round + self.checked          # rounds whose check is done
-
-    def __len__(self) -> int:
-        return len(self.ms)
-
-
 def compute(s: Settings) -> Picture:
     """Four rounds of guessing for these settings; a frame is a guess, or a check that is done."""
-    run = Run(s)
+    run = Run(s.machine(), s.users, s.guesses, s.acceptance, s.context, s.draft, s.seed)
+    said = _answer(s, run)
     clock = Clock(run, s.guesses)
     return Picture(
         sources={**_cells(run), **_passes(run), **_curve(s, run)},
         frames={**_guessing(run, clock), **_passing(run, clock),
-                "say.sentence": [" ".join(filter(None, (_moment(s, run, clock, f), _answer(s, run)))) for f in range(len(clock))]},
+                "say.sentence": [" ".join(filter(None, (_moment(s, run, clock, f), said))) for f in range(len(clock))]},
         clock_ms=clock.ms, frame_names=[_name(clock, s.guesses, f) for f in range(len(clock))], telling=len(clock) - 1,
         play_s=min(14.0, 4.0 + 0.35 * len(clock)),
         smooth=("veil.left", "cursor.x0", "cursor.x1"),
@@ -166,7 +121,8 @@ def _passes(run: Run) -> dict:
     checks = _strip(run.check_start_ms, run.ends_ms, 1.75, gap)
     nothing = _strip(np.zeros(0), np.zeros(0), 1.75, gap)
     memory = run.check_bound == "memory"
-    return {"drafts": drafts, "checks_memory": checks if memory else nothing, "checks_arithmetic": nothing if memory else checks,
+    return {"drafts": drafts, "checks_memory": checks if memory else nothing,
+            "checks_arithmetic": nothing if memory else checks,
             "plain": _strip(plain, np.minimum(plain + run.plain_ms, run.total_ms), 0.0, gap),
             "check_names": dict(x=(checks["left"] + checks["right"]) / 2, y=np.full(ROUNDS, 2.15), text=["check"] * ROUNDS,
                                 room=checks["right"] - checks["left"]),
@@ -239,7 +195,8 @@ def _top(high: float) -> float:
 def _curve_props(run: Run) -> dict:
     top = _top(float(run.all.speedup[1:].max()))
     values = steps(top, 4)
-    return {"gain.y.start": top * -0.03, "gain.y.end": top * 1.3, **ticks("gain.axis", TICKS), **ticks("gain.y_axis", values, [f"{v:g}" for v in values])}
+    return {"gain.y.start": top * -0.03, "gain.y.end": top * 1.3, **ticks("gain.axis", TICKS),
+            **ticks("gain.y_axis", values, [f"{v:g}" for v in values])}
 
 
 def _name(clock: Clock, k: int, f: int) -> str:
@@ -268,9 +225,10 @@ def _answer(s: Settings, run: Run) -> str:
     verdict = f"{gain} times as fast as without guessing" if run.speedup >= 1 else \
         f"{gain} times as fast as without: guessing makes it slower"
     return (f"With {count(s.guesses, 'guess', 'guesses')} and {percent(s.acceptance)} accepted, a round gives "
-            f"{digits(run.all.expected_tokens)} tokens on average in {ms(run.draft_ms + run.check_ms)}; a pass without guesses takes "
-            f"{ms(run.plain_ms)}. For {people(s.users)} at {tokens(s.context)} that is {verdict}. "
-            f"Guessing is slower {_break_even(run.all)}.")
+            f"{digits(run.all.expected_tokens)} tokens on average in {ms(run.draft_ms + run.check_ms)}; a pass without guesses "
+            f"takes {ms(run.plain_ms)}. For {people(s.users)} at {tokens(s.context)} that is {verdict}. "
+            f"Guessing is slower {_break_even(run.all)}. In the run shown, {tokens(int(run.tokens.sum()))} came in "
+            f"{ms(run.total_ms)}; without guesses, {whole(run.plain_tokens)}.")
 
 
 def _break_even(all_: Speculation) -> str:
@@ -298,7 +256,8 @@ def _facts(s: Settings, run: Run) -> dict:
     return dict(
         users=whole(s.users), guesses=count(s.guesses), guesses_number=whole(s.guesses), acceptance=percent(s.acceptance),
         context=whole(s.context), expected_tokens=digits(a.expected_tokens), speedup=digits(run.speedup),
-        break_even=_break_even(a), draft_ms=ms(run.draft_ms), draft_pass_ms=ms(run.draft_ms / s.guesses), check_ms=ms(run.check_ms),
+        break_even=_break_even(a), draft_ms=ms(run.draft_ms), draft_pass_ms=ms(run.draft_ms / s.guesses),
+        check_ms=ms(run.check_ms),
         round_ms=ms(run.draft_ms + run.check_ms), plain_ms=ms(run.plain_ms), check_tokens=whole(s.users * (s.guesses + 1)),
         check_bound=run.check_bound, draft=model.llm(s.draft).label, draft_weights=gb(a.draft_weights_bytes),
         draft_kv=whole(a.draft_kv_bytes_per_token), shown_tokens=whole(int(run.tokens.sum())), shown_ms=ms(run.total_ms),
@@ -334,7 +293,8 @@ def _draw_passes():
 
 
 def _draw_gain():
-    p = plot("gain", 206, (0.88, MOST * 1.1), (0, 3), axis=True, axis_label="users", log=True, y_axis=True, y_axis_label="times as fast", right=16)
+    p = plot("gain", 206, (0.88, MOST * 1.1), (0, 3), axis=True, axis_label="users", log=True, y_axis=True,
+             y_axis_label="times as fast", right=16)
     curve(p, "even", "muted", dash="dashed", width=1.5)
     curve(p, "faster", "memory", width=2.5, part="gain")
     curve(p, "slower", "misfit", width=2.5, part="loss")
@@ -351,17 +311,19 @@ def _draw_gain():
 
 FIGURE = Figure(
     id="speculative", title="When do guesses help?", settings=Settings, compute=compute, draw=draw, main="users",
-    controls=(Control("users", "people", positions=STEPS), Control("guesses"), Control("acceptance", percent=True), Control("draft"),
+    controls=(Control("users", "people", positions=STEPS), Control("guesses"), Control("acceptance", percent=True),
+              Control("draft"),
               Control("context", "tokens", positions=(64, 128, 256, *CONTEXTS)), Control("seed"), *MACHINE_CONTROLS),
     explain="""
-<p>The small model, <output data-say="draft"></output>, needs <output data-say="draft_pass_ms"></output> for a guess. Then one pass of the
-large model checks all guesses and writes a token of its own: <output data-say="check_tokens"></output> tokens in
+<p>The small model, <output data-say="draft"></output>, needs <output data-say="draft_pass_ms"></output> for a guess. Then one
+pass of the large model checks all guesses and writes a token of its own: <output data-say="check_tokens"></output> tokens in
 <output data-say="check_ms"></output>, bound by <output data-say="check_bound"></output>. With acceptance
-a = <output data-say="acceptance"></output> and k = <output data-say="guesses_number"></output> guesses a round gives, on average,</p>
+a = <output data-say="acceptance"></output> and k = <output data-say="guesses_number"></output> guesses a round gives,
+on average,</p>
 <p class="formula">1 + a + a² + … + aᵏ = (1 − aᵏ⁺¹) ÷ (1 − a) = <output data-say="expected_tokens"></output> tokens</p>
 <p class="formula">speed-up = <output data-say="expected_tokens"></output> × <output data-say="plain_ms"></output> ÷
 (<output data-say="draft_ms"></output> + <output data-say="check_ms"></output>) = <output data-say="speedup"></output></p>
 <p>Leviathan et al., 2023. In the run shown, <output data-say="shown_tokens"></output> tokens were written in
-<output data-say="shown_ms"></output>; without guesses it would have been <output data-say="plain_tokens"></output>. The draft takes
-<output data-say="draft_weights"></output> of the card's memory and <output data-say="draft_kv"></output> bytes more for each token of a
-conversation. It must have the large model's vocabulary.</p>""")
+<output data-say="shown_ms"></output>; without guesses it would have been <output data-say="plain_tokens"></output>. The
+draft takes <output data-say="draft_weights"></output> of the card's memory and <output data-say="draft_kv"></output> bytes more
+for each token of a conversation. It must have the large model's vocabulary.</p>""")

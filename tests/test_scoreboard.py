@@ -33,10 +33,12 @@ def test_sentence(values, says, source):
 def test_the_question_comes_first():
     """Frame 0 shows the guess and no answer; each later frame shows one person more."""
     picture = compute(Settings())
-    assert len(picture) == 11 and sentence(picture, 0).startswith("The guess: 6 tokens a second for each of 10.")
+    assert len(picture) == 11
+    assert sentence(picture, 0) == ("The guess for ten people at 2,048 tokens: 6 tokens a second each. What do they get?")
     risen = (picture.frames["answers.top"] > 0).sum(axis=1)
     assert risen.tolist() == list(range(11))
-    assert np.isnan(picture.frames["one_dot.x"][0, 0]) and np.isnan(picture.frames["one_line.y"][0]).all()
+    assert np.isnan(picture.frames["one_dot.x"][0, 0]) and all(
+        np.isnan(picture.frames[f"{name}.y"][0]).all() for name in ("one_line", "all_line", "one_ahead", "all_ahead"))
     assert sentence(picture, 5).startswith("Five people of 10 are in: 57.9 each, 290 together.")
 
 
@@ -74,10 +76,10 @@ def test_every_setting_stays_in_the_frame(values):
     assert np.all(picture.sources["guesses"]["top"] <= high)
     bars = sum(picture.frames[f"{name}.top"] for name in ("answers", "answers_arithmetic", "misfits"))
     assert np.count_nonzero(bars, axis=1).tolist() == list(range(s.users + 1))
-    assert np.isfinite(picture.sources["one_ahead"]["y"]).all() and np.isfinite(picture.sources["all_ahead"]["y"]).all()
-    assert picture.sources["one_ahead"]["y"].max() <= picture.props["one.y.end"]
-    assert max(picture.sources["all_ahead"]["y"].max(), picture.sources["naive_all"]["y"][0]) <= picture.props["all.y.end"]
-    assert picture.sources["one_ahead"]["y"][s.users - 1] == pytest.approx(picture.frames["one_dot.y"][-1, 0])
+    each, together = picture.frames["one_ahead.y"][-1], picture.frames["all_ahead.y"][-1]
+    assert np.isfinite(each).all() and np.isfinite(together).all() and each.max() <= picture.props["one.y.end"]
+    assert max(together.max(), picture.sources["naive_all"]["y"][0]) <= picture.props["all.y.end"]
+    assert each[s.users - 1] == pytest.approx(picture.frames["one_dot.y"][-1, 0])
 
 
 def test_drawn_sources_are_all_there():

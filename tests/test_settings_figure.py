@@ -19,12 +19,13 @@ def sentence(picture, at=None):
 
 
 @pytest.mark.parametrize("values, says, source", [
-    ({}, "llama.cpp sets aside 10.7 GB of KV cache and needs 28.0 GB in all, more than the card's 24.0 GB",
+    ({}, "llama.cpp gives ten slots 8,192 tokens each: 10.7 GB of KV cache, 28.0 GB in all, more than the card has, 24.0 GB",
      "10 x 8,192 x 131,072 bytes + 16.06 GB + 1.2 GB"),
     ({}, "vLLM has room for 36,768 tokens, 4.49 such conversations", "facts/essay.md: 36,769 tokens, in whole blocks of 16"),
     ({}, "memory is full after", "facts/essay.md: four fit and ten do not"),
-    ({"slots": 4}, "llama.cpp sets aside 4.29 GB of KV cache and needs 21.6 GB in all, which fits on 24.0 GB",
+    ({"slots": 4}, "llama.cpp gives four slots 8,192 tokens each: 4.29 GB of KV cache, 21.6 GB in all, which fits on 24.0 GB",
      f"{ENGINES}: 1,024 MiB at 8,192 tokens, four times"),
+    ({"kv_unified": True}, "llama.cpp lets ten slots share 81,920 tokens", f"{ENGINES}: --kv-unified, one pool"),
     ({"context": 2048, "slots": 0}, "memory is never full", "17 fit at 2,048 tokens"),
     ({"gpu": "h100-sxm", "slots": 2}, "all slots are taken after", "80 GB hold more than two"),
     ({"context": 131072}, "vLLM would not start: it has room for 36,768 tokens", "not one of 131,072 fits"),
@@ -52,16 +53,14 @@ def test_words_of_the_command_lines(values, word, expected, source):
     assert expected in compute(Settings(**values)).facts[word], source
 
 
-def test_every_part_of_a_command_is_explained():
-    """With all flags there are, each effect that the model knows has its spot, and the spots hold them in order."""
-    s = Settings(kv_unified=True, kv="q8_0", weights="q8_0")
-    effects = llama_cpp_settings(s.machine(), 81920, 10, True).effects
-    facts = compute(s).facts
-    assert [(facts[f"llama_flag_{i + 1}"], facts[f"llama_effect_{i + 1}"]) for i in range(len(effects))] == [tuple(e) for e in effects]
-    s = Settings(kv="fp8", weights="fp8")
-    effects = vllm_settings(s.machine(), 8192, 10, 0.92).effects
-    facts = compute(s).facts
-    assert [(facts[f"vllm_flag_{i + 1}"], facts[f"vllm_effect_{i + 1}"]) for i in range(len(effects))] == [tuple(e) for e in effects]
+@pytest.mark.parametrize("server, values, effects", [
+    ("llama", dict(kv_unified=True, kv="q8_0", weights="q8_0"), lambda m: llama_cpp_settings(m, 81920, 10, True).effects),
+    ("vllm", dict(kv="fp8", weights="fp8"), lambda m: vllm_settings(m, 8192, 10, 0.92).effects)])
+def test_every_part_of_a_command_is_explained(server, values, effects):
+    """With all flags there are, each effect that the model knows has its spot, in order."""
+    s = Settings(**values)
+    wanted, facts = [tuple(e) for e in effects(s.machine())], compute(s).facts
+    assert [(facts[f"{server}_flag_{i + 1}"], facts[f"{server}_effect_{i + 1}"]) for i in range(len(wanted))] == wanted
 
 
 def test_all_spots_are_filled():
