@@ -43,6 +43,7 @@ def compute(s: Settings) -> Picture:
     at = np.concatenate([[0.0], ends[::-(-len(ends) // FRAMES)], [span]])
     cursor = np.tile(at[:, None], 2 * len(halves))
     pitch = min(ROW, OTHERS / s.users)
+    given = [_tokens(trace, s.users, top, span, pitch) for trace, top in zip(halves, tops)]
     below = TITLE + DOCUMENT + CAPTION
     bottoms = tops + below + pitch * s.users
     return Picture(
@@ -51,10 +52,10 @@ def compute(s: Settings) -> Picture:
             "stall": dict(left=[c.sent_ms], right=[c.sent_ms + c.stall_ms], top=[below], bottom=[bottoms[0]]),
             "stall_name": dict(x=[c.sent_ms + c.stall_ms / 2], y=[below + pitch * s.users / 2],
                                text=[f"{ms(c.stall_ms)} without a token"], room=[c.stall_ms]),
-            "tokens": stack(*(_tokens(trace, s.users, top, span, pitch) for trace, top in zip(halves, tops))),
+            "tokens": stack(*(strokes for strokes, _ in given)), "tokens_dense": stack(*(bands for _, bands in given)),
             "between": _between(s.users, tops + below, pitch, span),
             "titles": dict(x=np.zeros(2), y=TOPS + 11,
-                           text=["Document in one pass", f"In chunks of {whole(s.chunk)}" if s.chunked else "Chunks are not shown"]),
+                           text=["Whole document", f"Chunks of {whole(s.chunk)}" if s.chunked else "Chunks: not shown"]),
             "waits": dict(x=np.full(len(halves), span), y=tops + 11, room=np.full(len(halves), span / 2),
                           text=[f"longest wait {ms(gap)}" for gap in (c.slowest_gap_ms_whole, c.slowest_gap_ms_chunked)][:len(halves)]),
             "captions": dict(x=np.zeros(len(halves)), y=tops + TITLE + DOCUMENT + 10,
@@ -90,14 +91,17 @@ def _document(trace: Trace, users: int, top: float, span: float) -> dict:
     return rows(np.zeros(len(start)), start, np.minimum(end, span), top + TITLE, DOCUMENT)
 
 
-def _tokens(trace: Trace, users: int, top: float, span: float, pitch: float) -> dict:
-    """A stroke through all the others' rows for each of their tokens, and one in the document's row for each of its own."""
-    others, own = (apart(t[t < span * 0.999999], span) for t in (trace.token_ms(0), trace.token_ms(users)))
-    x = np.concatenate([others, own])
-    there = np.arange(len(x)) < len(others)
+def _tokens(trace: Trace, users: int, top: float, span: float, pitch: float) -> tuple[dict, dict]:
+    """A stroke through all the others' rows for each of their tokens, one in the document's row for each of its own;
+    and the bands where strokes would run into one another."""
     first = top + TITLE + DOCUMENT + CAPTION
-    return dict(x0=x, x1=x, y0=np.where(there, first, top + TITLE + 2),
-                y1=np.where(there, first + pitch * users, top + TITLE + DOCUMENT - 2))
+    strokes, bands = [], []
+    for request, high, low in ((0, first, first + pitch * users), (users, top + TITLE + 2, top + TITLE + DOCUMENT - 2)):
+        times = trace.token_ms(request)
+        x, start, end = apart(times[times < span * 0.999999], span)
+        strokes.append(dict(x0=x, x1=x, y0=np.full(len(x), high), y1=np.full(len(x), low)))
+        bands.append(dict(left=start, right=end, top=np.full(len(start), high), bottom=np.full(len(start), low)))
+    return stack(*strokes), stack(*bands)
 
 
 def _between(users: int, tops: np.ndarray, pitch: float, span: float) -> dict:
@@ -153,6 +157,7 @@ def draw() -> list:
     p = plot("passes", int(2 * HALF) + 40, (0, 1000), (2 * HALF, 0), axis=True, axis_label="ms")
     blocks(p, "document", "arithmetic", line="paper")
     blocks(p, "stall", "line", hatch="line")
+    blocks(p, "tokens_dense", "memory", part="tokens")
     lines(p, "tokens", "memory", width=2)
     lines(p, "between", "paper", width=2)
     veil(p)

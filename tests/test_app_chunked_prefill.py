@@ -42,7 +42,10 @@ def test_every_setting(document, chunk, chunked, users, context, engine):
     inside = (strokes["x0"] > hole["left"][0] + 1e-6) & (strokes["x0"] < hole["right"][0])
     assert not np.any(upper & inside), "nobody gets a token in the hole"
     assert hole["right"][0] - hole["left"][0] == pytest.approx(c.stall_ms)
-    assert len(strokes["x0"]) <= 2100 and len(picture) <= 202
+    bands = picture.sources["tokens_dense"]
+    upper = bands["bottom"] == hole["bottom"][0]
+    assert not np.any(upper & (bands["left"] < hole["right"][0]) & (bands["right"] > hole["left"][0] + 1e-6))
+    assert len(strokes["x0"]) + len(bands["left"]) <= 2100 and len(picture) <= 202
 
 
 def test_a_frame_counts_tokens():

@@ -54,9 +54,12 @@ def beside(x: np.ndarray, y: np.ndarray, text: list[str], span: float, name: str
             for side, there in (("left", left), ("right", ~left))}
 
 
-def apart(x: np.ndarray, span: float, most: int = 500) -> np.ndarray:
-    """x without those that no screen could tell apart: at most `most` on an axis of length `span`."""
-    return np.asarray(x)[np.unique((np.asarray(x) * most / span).astype(int), return_index=True)[1]]
+def apart(x: np.ndarray, span: float, most: int = 500) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Moments x (rising) on an axis of length `span`: those that can be seen one by one, and start and end of the
+    stretches in which they are so close (`most` on the whole axis) that a screen shows one band."""
+    near = np.diff(x) < span / most
+    before, after = np.concatenate([[False], near]), np.concatenate([near, [False]])
+    return x[~before & ~after], x[~before & after], x[before & ~after]
 
 
 def veil(p, name: str = "veil"):
