@@ -89,7 +89,8 @@ export class Player {
     if (!this.playing || !this.seen) return;
     const { clock, seconds } = this.film;
     const span = clock[this.last_index] - clock[0];
-    if (this.last) this.at += ((now - this.last) / 1000) * Number(this.speed.value) * (span / seconds);
+    // A tab that was away, or a page that was busy, does not leap ahead.
+    if (this.last) this.at += (Math.min(100, now - this.last) / 1000) * Number(this.speed.value) * (span / seconds);
     this.last = now;
     while (this.index < this.last_index && clock[this.index + 1] <= this.at) this.index++;
     if (this.index >= this.last_index) {
