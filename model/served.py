@@ -108,7 +108,7 @@ class _Cells:
 
 def served(m: Machine, load: Load, limits: Limits, log: Log, arrival_ms: np.ndarray) -> Served:
     """The Served of a Log; `arrival_ms` is when requests came, `load.arrival_ms` when they reached the scheduler."""
-    end_ms, runs = np.array(log.end_ms), np.array(log.first_pass)
+    end_ms, runs = np.array(log.end_ms), np.array(log.first_pass, np.intp)  # intp: numpy repeats by nothing wider
     length = np.diff(runs, append=len(end_ms))
     start_ms = np.concatenate(([0.0], end_ms[:-1]))
     start_ms[runs] = log.start_ms
