@@ -16,7 +16,7 @@ from markupsafe import Markup
 from widgets.svg import still
 from widgets.tokens import DARK, LIGHT
 
-from . import prose
+from . import embedding, prose
 from .figure import Figure, Live
 from .order import figure, figures
 from .parameters import Parameter, parameters
@@ -27,18 +27,22 @@ TITLE = "What happens inside an LLM server when ten people press send at once?"
 DESCRIPTION = ("An interactive essay: prefill and decode, the KV cache, batching, pages, chunked prefill and speculative "
                "decoding, computed in your browser.")
 MODULES = ("page.mjs", "figure.mjs", "player.mjs", "controls.mjs", "theme.mjs", "python.mjs", "answers.mjs", "address.mjs",
-           "numbers.mjs")
+           "numbers.mjs", "share.mjs")
 SAY = re.compile(r'(<[a-z]+ [^>]*data-say="([\w-]+)"[^>]*>)(</)')
 PROBLEMS = '<div class="problems" role="alert" hidden></div>'  # what is wrong with the address, in words
 WIDE, NARROW = 720, 336  # widths of the still pictures
 
 
-def pages(version: str) -> dict[str, str]:
-    """All HTML pages by their path below the site's root. `version` names the build."""
+def pages(version: str, address: str = "") -> dict[str, str]:
+    """All pages, and the JSON that describes the embeds, by their path below the site's root.
+
+    `version` names the build; `address` is where it will be published, for the one format that cannot be relative.
+    """
     essay = f"<main>{PROBLEMS}{prose.render(figure_html)}</main>"
     made = {"index.html": page(essay, version=version, title=TITLE, chosen=figures())}
     for f in figures():
         made[f"embed/{f.id}.html"] = page(embed_html(f), version=version, title=f.title, chosen=[f], embed=f.id, up="../")
+        made[f"oembed/{f.id}.json"] = embedding.oembed(f, TITLE, address)
     return made
 
 
@@ -66,7 +70,7 @@ def figure_html(figure_id: str) -> str:
         control=lambda p: Markup(_template("control.html").render(p=p, figure_id=f.id, spell=spell, nearest=nearest)),
         machine=", ".join(dict(p.choices)[p.default] for p in folded), frames=len(picture), telling=picture.telling,
         frame_name=picture.frame_names[picture.telling], name_width=max(map(len, picture.frame_names)) - 1,
-        table=picture.table))
+        table=picture.table, height=embedding.height_css(f.id)))
 
 
 def embed_html(f: Figure) -> str:

@@ -79,8 +79,8 @@ export class FigureView {
     this.table = about.table;
     this.facts = about.facts;
     this.say(about.facts);
-    this.relabel();
     this.player.load({ clock: frames.clock_ms, names: frames.frame_name, seconds: about.play_s }, index);
+    this.relabel();
     this.element.dispatchEvent(new CustomEvent("answered", { bubbles: true }));
   }
 

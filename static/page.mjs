@@ -5,6 +5,8 @@ import { Controls } from "./controls.mjs";
 import { FigureView } from "./figure.mjs";
 import { Numbers } from "./numbers.mjs";
 import { Python } from "./python.mjs";
+import { Share } from "./share.mjs";
+import { setTheme } from "./theme.mjs";
 
 const root = document.documentElement;
 const base = new URL(".", import.meta.url);
@@ -12,7 +14,7 @@ const figures = JSON.parse(document.getElementById("parameters").textContent);
 const embedded = root.dataset.embed || null;
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 const address = readAddress(location.search, figures, embedded);
-const query = new URLSearchParams(location.search);
+const query = new URLSearchParams(location.search.slice(0, 4000));
 const idle = globalThis.requestIdleCallback ?? ((callback) => setTimeout(callback, 1));
 
 let python;
@@ -21,6 +23,8 @@ const views = new Map(); // figure -> Exhibit
 
 performance.mark("text");
 root.dataset.python = "waiting";
+if (["light", "dark"].includes(query.get("theme"))) setTheme(query.get("theme"));
+if (embedded && parent !== window) import("./frame.mjs").then(({ Frame }) => new Frame(embedded));
 
 /** BokehJS, fetched once. */
 function drawing() {
@@ -50,9 +54,9 @@ function compressed() {
 
 function startPython() {
   if (!python) {
-    python = new Python(base, { boot: query.get("boot"), compressed: compressed() });
+    python = new Python(base, { boot: query.get("boot"), compressed: compressed(), shared: Boolean(embedded) });
     python.addEventListener("answer", ({ detail }) => views.get(detail.figure)?.answer(detail));
-    python.addEventListener("wrong", ({ detail }) => views.get(detail.figure)?.note(detail.error));
+    python.addEventListener("wrong", ({ detail }) => views.get(detail.figure)?.refuse(detail.error));
     python.addEventListener("state", () => views.forEach((view) => view.report()));
     python.addEventListener("progress", ({ detail }) => views.forEach((view) => view.progress(detail)));
   }
@@ -74,8 +78,14 @@ class Exhibit {
     this.answers = new Answers(base, this.id);
     this.shown = JSON.stringify(this.controls.values);
     this.played = false;
+    this.asked = false; // whether the reader touched anything
+    this.place = address.positions[this.id]; // the frame that the address asks for, until it is shown
     for (const [name, value] of Object.entries(address.values[this.id] ?? {})) this.controls.set(name, value);
-    this.retry.addEventListener("click", () => startPython());
+    this.retry.addEventListener("click", () => this.touched() || startPython());
+    for (const touch of ["pointerdown", "keydown"]) element.addEventListener(touch, () => this.touched());
+    for (const move of ["click", "input", "keyup", "playing"]) this.view.player.root.addEventListener(move, remember);
+    this.view.picture.addEventListener("keyup", remember);
+    this.share = new Share(this, base);
     element.querySelector("[data-do=send]")?.addEventListener("click", () => this.view.player.restart());
     this.table = element.querySelector(".data tbody");
     element.querySelector(".data")?.addEventListener("toggle", () => this.tabulate());
@@ -99,14 +109,31 @@ class Exhibit {
       performance.mark("first-figure");
       root.dispatchEvent(new Event("first-figure"));
     }
-    this.answers.load().then(() => this.pending() && this.resolve(performance.now())).catch(() => {});
-    if (this.pending()) this.resolve(performance.now());
-    const position = address.positions[this.id];
-    if (position !== undefined) {
-      this.played = true;
-      this.view.player.go(position);
-    }
+    const settle = () => this.pending() && this.resolve(performance.now());
+    this.answers.load().then(settle, settle);
+    if (python) settle();
+    this.arrive();
     if (this.inView) this.premiere();
+  }
+
+  /** Shows the frame that the address asks for, once the picture has its settings. */
+  arrive() {
+    if (this.place === undefined || this.pending()) return;
+    const { player } = this.view;
+    if (this.place > player.last_index) {
+      tell([`${this.id} has no frame ${this.place.toLocaleString("en")} at these settings; the last one is ${player.last_index}.`]);
+    }
+    this.played = true;
+    player.go(this.place);
+    this.place = undefined;
+  }
+
+  /** The first touch: what the address asks for, and only Python can answer, is now computed. */
+  touched() {
+    if (this.asked) return false;
+    this.asked = true;
+    if (this.view.document && this.pending() && !python) this.resolve(performance.now());
+    return Boolean(python);
   }
 
   /** True while the picture shows other settings than the controls. */
@@ -116,6 +143,9 @@ class Exhibit {
 
   changed() {
     this.played = true; // a reader who moves a control is past the first showing
+    this.asked = this.changedByHand = true;
+    this.refused = "";
+    this.place = undefined;
     this.view.player.pause();
     numbers.follow(this.id, this.controls.values);
     remember();
@@ -140,7 +170,10 @@ class Exhibit {
         return;
       }
     }
-    this.report();
+    if (!python && !this.asked && (embedded || thrifty())) {
+      this.report();
+      return;
+    }
     startPython().ask(this.id, values, since);
     this.report();
   }
@@ -152,10 +185,24 @@ class Exhibit {
 
   take(patch, values, since) {
     const shown = JSON.stringify(values);
-    if (shown !== this.shown || patch.buffers) this.view.apply(patch);
+    if (shown !== this.shown) this.view.apply(patch);
     this.shown = shown;
     this.report();
+    this.arrive();
     performance.measure("setting", { start: since, end: performance.now(), detail: this.id });
+  }
+
+  /** What the model would not compute: the reader is told; settings that came with the address make room for the usual. */
+  refuse(error) {
+    if (!this.changedByHand) {
+      tell([`${error} The usual settings are shown instead.`]);
+      for (const [name, value] of Object.entries(this.defaults)) this.controls.set(name, value);
+      numbers.follow(this.id, this.controls.values);
+      this.resolve(performance.now());
+    } else {
+      this.refused = error;
+      this.report();
+    }
   }
 
   /** Writes words into the places that ask for them, in the figure and in the prose. */
@@ -168,6 +215,13 @@ class Exhibit {
     }
   }
 
+  /** The frame that a reader chose to look at; undefined while playing and at the frame that is shown at rest. */
+  moment() {
+    if (!this.view.document || this.place !== undefined) return this.place;
+    const { player } = this.view;
+    return !this.asked || player.playing || player.index === this.view.about().telling ? undefined : player.index;
+  }
+
   note(text) {
     this.message.textContent = text;
   }
@@ -177,8 +231,12 @@ class Exhibit {
     const waiting = this.pending();
     this.element.classList.toggle("waiting", waiting);
     const failed = python?.state === "failed";
-    this.retry.hidden = !failed;
+    const unasked = waiting && !python && !this.asked && this.view.document;
+    this.retry.hidden = !failed && !unasked;
+    this.retry.textContent = failed ? "Try again" : "Show these settings";
     if (failed) this.note(`Python could not be loaded (${python.error}). ${waiting ? "The picture shows the settings before." : "The figure plays its first settings."}`);
+    else if (this.refused) this.note(`${this.refused} The picture shows the settings before.`);
+    else if (unasked) this.note("The picture shows the usual settings; the ones in the address take Python, which loads when you ask.");
     else if (waiting && python?.state !== "live") this.note("Waiting for Python to answer this setting.");
     else this.note("");
   }
@@ -230,8 +288,25 @@ function remember() {
   clearTimeout(remembering);
   remembering = setTimeout(() => {
     const values = Object.fromEntries([...views].map(([id, view]) => [id, view.controls.values]));
-    history.replaceState(null, "", location.pathname + writeAddress(location.search, figures, values, {}, embedded) + location.hash);
+    const positions = Object.fromEntries([...views].map(([id, view]) => [id, view.moment()]));
+    const search = writeAddress(location.search, figures, values, positions, embedded);
+    try {
+      if (search !== location.search) history.replaceState(null, "", location.pathname + search + location.hash);
+    } catch (error) {
+      if (error.name !== "SecurityError") throw error; // a sandboxed frame may not change its address
+    }
+    const home = document.querySelector(".home a");
+    if (home) home.href = views.get(embedded).share.place();
   }, 300);
+}
+
+/** Tells the reader what is wrong with the address. */
+function tell(found) {
+  const problems = document.querySelector(".problems");
+  for (const problem of found) {
+    problems.hidden = false;
+    problems.append(Object.assign(document.createElement("p"), { textContent: problem }));
+  }
 }
 
 function observe() {
@@ -264,13 +339,10 @@ function lightParts() {
 
 for (const element of document.querySelectorAll("figure[data-figure]")) views.set(element.dataset.figure, new Exhibit(element));
 for (const [id, view] of views) numbers.follow(id, view.controls.values);
-const problems = document.querySelector(".problems");
-for (const problem of address.problems) {
-  problems.hidden = false;
-  problems.append(Object.assign(document.createElement("p"), { textContent: problem }));
-}
+tell(address.problems);
 observe();
 lightParts();
+if (!embedded) idle(() => views.values().next().value.draw()); // wherever it stands: Python waits for it
 root.addEventListener("first-figure", () => {
   if (embedded || thrifty()) return;
   idle(() => {

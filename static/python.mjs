@@ -3,7 +3,8 @@
 const PATIENCE_MS = 20_000; // a worker that does not answer this long is taken for dead and started again
 
 export class Python extends EventTarget {
-  /** @param {string} base  address of the site's root  @param {{boot?: string, compressed: boolean}} options */
+  /** @param {URL} base  address of the site's root
+   *  @param {{boot?: string, compressed: boolean, shared: boolean}} options  shared: one Python for all embeds of a page */
   constructor(base, options) {
     super();
     this.base = base;
@@ -22,13 +23,13 @@ export class Python extends EventTarget {
     if (this.options.boot) address.searchParams.set("boot", this.options.boot);
     if (this.options.compressed) address.searchParams.set("compressed", "1");
     try {
-      this.worker = new Worker(address, { type: "module" });
+      this.worker = (this.options.shared && shared(address)) || alone(address);
     } catch (error) {
       this.fail(String(error));
       return;
     }
-    this.worker.onmessage = ({ data }) => this.hear(data);
-    this.worker.onerror = (event) => {
+    this.worker.port.onmessage = ({ data }) => this.hear(data);
+    this.worker.source.onerror = (event) => {
       event.preventDefault?.();
       this.fail(event.message || "its files could not be loaded");
     };
@@ -53,7 +54,7 @@ export class Python extends EventTarget {
     const { values, since } = this.next.get(figure);
     this.next.delete(figure);
     this.asked.set(figure, { values, since, ask: ++this.count });
-    this.worker.postMessage({ what: "ask", ask: this.count, figure, values: JSON.stringify(values) });
+    this.worker.port.postMessage({ what: "ask", ask: this.count, figure, values: JSON.stringify(values) });
     this.watch();
   }
 
@@ -81,7 +82,7 @@ export class Python extends EventTarget {
 
   /** Starts a new worker in place of one that is gone, and asks again for everything that was set. */
   revive() {
-    this.worker?.terminate();
+    this.leave();
     this.asked.clear();
     this.next = new Map([...this.settings].map(([figure, values]) => [figure, { values, since: performance.now() }]));
     this.say("waiting");
@@ -91,11 +92,18 @@ export class Python extends EventTarget {
 
   fail(error) {
     clearTimeout(this.timer);
-    this.worker?.terminate();
+    this.leave();
     this.asked.clear();
     this.next = new Map([...this.settings].map(([figure, values]) => [figure, { values, since: performance.now() }]));
     this.error = error;
     this.say("failed");
+  }
+
+  // A shared Python that fell silent is left to the others; this page goes on with one of its own.
+  leave() {
+    this.worker?.leave();
+    this.worker = null;
+    this.options.shared = false;
   }
 
   say(state) {
@@ -107,5 +115,32 @@ export class Python extends EventTarget {
 
   tell(name, detail) {
     this.dispatchEvent(new CustomEvent(name, { detail }));
+  }
+}
+
+/** A Python for this page alone. In a sandboxed frame, which may not name another origin's worker, a module imports it. */
+function alone(address) {
+  let worker;
+  try {
+    worker = new Worker(address, { type: "module" });
+  } catch (error) {
+    if (error.name !== "SecurityError") throw error;
+    const text = `import ${JSON.stringify(address.href)};`;
+    const module = URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
+    worker = new Worker(module, { type: "module" });
+  }
+  return { port: worker, source: worker, leave: () => worker.terminate() };
+}
+
+/** The Python that all embeds of a page share, or null where the browser or the frame does not allow one. */
+function shared(address) {
+  if (!globalThis.SharedWorker) return null;
+  try {
+    const worker = new SharedWorker(address, { type: "module" });
+    worker.port.start();
+    return { port: worker.port, source: worker, leave: () => worker.port.close() };
+  } catch (error) {
+    if (error.name !== "SecurityError") throw error;
+    return null;
   }
 }

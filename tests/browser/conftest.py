@@ -1,0 +1,138 @@
+"""What all browser tests share: the built site on a free port, other people's pages on another, and a Chromium.
+
+`LLM_DIST` names another build than `dist/`. Everything waits for states of the page, never for time to pass.
+"""
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Playwright, sync_playwright
+
+ROOT = Path(__file__).parents[2]
+DIST = Path(os.environ.get("LLM_DIST", ROOT / "dist"))
+# As strict as Pyodide allows; building/serve.py sends the same.
+POLICY = ("default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
+          "connect-src 'self'; worker-src 'self' blob:; font-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'")
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+         "--disable-component-update", "--disable-sync"]
+FIGURES = ("prefill-decode", "kv-memory", "batching", "paging", "chunked-prefill", "speculative", "scoreboard", "settings")
+PATIENCE_MS = 60_000
+
+
+class Static(SimpleHTTPRequestHandler):
+    """Files of a folder, as any static host gives them, with the site's policy and for every origin."""
+
+    extensions_map = {**SimpleHTTPRequestHandler.extensions_map, ".mjs": "text/javascript", ".wasm": "application/wasm",
+                      ".json": "application/json", ".gz": "application/gzip"}
+
+    def end_headers(self) -> None:
+        self.send_header("Access-Control-Allow-Origin", "*")
+        self.send_header("Cache-Control", "no-cache")
+        self.send_header("Content-Security-Policy", POLICY)
+        super().end_headers()
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Silence: a test's output is its result."""
+
+
+class Host(SimpleHTTPRequestHandler):
+    """Other people's pages: the server's `pages` {path: HTML}."""
+
+    def do_GET(self) -> None:
+        html = self.server.pages.get(self.path.split("?")[0])
+        self.send_response(200 if html else 404)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.end_headers()
+        self.wfile.write((html or "").encode())
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Silence: a test's output is its result."""
+
+
+def serving(handler) -> Iterator[ThreadingHTTPServer]:
+    """A server on a free port of this machine, for the length of a fixture."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture(scope="session")
+def site() -> Iterator[str]:
+    """Address of the built site, ending with a slash."""
+    assert (DIST / "index.html").is_file(), "nothing is built: run python3 build.py first"
+    for server in serving(partial(Static, directory=str(DIST))):
+        yield f"http://127.0.0.1:{server.server_port}/"
+
+
+@pytest.fixture
+def host() -> Iterator[Callable[[str], str]]:
+    """host(html) -> address of a page of another origin that holds this HTML."""
+    for server in serving(Host):
+        server.pages = {}
+
+        def publish(html: str) -> str:
+            path = f"/{len(server.pages)}.html"
+            server.pages[path] = html
+            return f"http://localhost:{server.server_port}{path}"
+        yield publish
+
+
+@pytest.fixture(scope="session")
+def playwright() -> Iterator[Playwright]:
+    with sync_playwright() as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def browser(playwright: Playwright) -> Iterator[Browser]:
+    """Debian's Chromium."""
+    chromium = playwright.chromium.launch(executable_path=os.environ.get("CHROMIUM", "/usr/bin/chromium"), args=FLAGS)
+    yield chromium
+    chromium.close()
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    """A reader who wants no motion, so that pictures stand still; what the page complains of fails the test."""
+    made = browser.new_context(viewport=dict(width=1280, height=900), reduced_motion="reduce")
+    made.set_default_timeout(PATIENCE_MS)
+    complaints: list[str] = []
+    made.on("console", lambda message: complaints.append(message.text) if _serious(message) else None)
+    made.on("weberror", lambda error: complaints.append(str(error.error)))
+    made.complaints = complaints
+    yield made
+    made.close()
+    assert not complaints, complaints
+
+
+@pytest.fixture
+def page(context: BrowserContext) -> Page:
+    """One page of that reader."""
+    return context.new_page()
+
+
+def _serious(message: ConsoleMessage) -> bool:
+    return message.type in ("error", "warning") and "favicon" not in message.location.get("url", "")
+
+
+def drawn(frame, figure: str) -> None:
+    """Waits until a figure is drawn and can be played."""
+    frame.wait_for_selector(f"figure#{figure}.drawn", state="attached")
+
+
+def until(frame, condition: str) -> None:
+    """Waits until a JavaScript condition holds. (Playwright's own waiting evaluates strings, which the policy forbids.)"""
+    frame.evaluate("""() => new Promise((done, fail) => {
+        const end = performance.now() + %d, look = () => (%s) ? done() : performance.now() < end ? setTimeout(look, 40)
+            : fail(new Error(%s));
+        look();
+    })""" % (PATIENCE_MS, condition, repr(f"it never became true: {condition[:200]}")))
