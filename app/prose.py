@@ -72,8 +72,8 @@ def fill(template: str, figure: Callable[[str], Figure] = order.figure,
 
 
 def markdown(text: str) -> str:
-    """HTML of Markdown in which HTML may stand; each heading gets an id made of its words."""
-    parser = MarkdownIt("commonmark", {"html": True}).enable("table")
+    """HTML of Markdown in which HTML may stand: apostrophes curled, an id made of its words for each heading."""
+    parser = MarkdownIt("commonmark", {"html": True, "typographer": True}).enable("smartquotes")
     parsed = parser.parse(text)
     for heading, inline in zip(parsed, parsed[1:]):
         if heading.type == "heading_open":

@@ -186,7 +186,7 @@ CLAIMS = [  # a sentence, and what the model must say for it to be true
     ("Speed plays no part in it.",
      lambda: model.kv_memory(faster(bandwidth_bytes_s=2, peak_flops=2)).users_fit == model.kv_memory(M).users_fit),
     ("a pass for many costs little more than a pass for one.", lambda: speed(M, 10, 2048) > 0.8 * speed(M, 1, 2048)),
-    ("So each one's speed falls slowly while the total rises.",
+    ("So each one’s speed falls slowly while the total rises.",
      lambda: all(speed(M, n + 1, 2048) < speed(M, n, 2048) < (n + 1) / n * speed(M, n + 1, 2048) for n in range(1, 64))),
     ("A system prompt that is a token shorter than a page shares nothing.",
      lambda: pages(M, shared=15).shared_pages == 0 and pages(M, shared=16).shared_pages == 1),
@@ -282,6 +282,10 @@ def test_a_figure_placed_twice_is_told(tmp_path, monkeypatch):
 def test_ids_of_headings(heading, expected):
     assert prose.slug(heading) == expected
     assert f'<h2 id="{expected}">' in prose.markdown(f"## {heading}\n")
+
+
+def test_apostrophes_are_curled_and_code_is_left_alone():
+    assert prose.markdown("A card's `--max-num-seqs 'x'`\n") == "<p>A card’s <code>--max-num-seqs 'x'</code></p>\n"
 
 
 @given(st.text())
