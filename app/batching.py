@@ -52,7 +52,7 @@ def compute(s: Settings) -> Picture:
     pitch = min(ROW, STACK / s.slots)
     both = (b.static, b.continuous)
     replies = stack(*(rows(c.slot, c.start_step, c.end_step, top, pitch) for c, top in zip(both, TOPS)))
-    hues = np.array([PEOPLE[i % len(PEOPLE)] for i in range(len(lengths))] * 2)
+    hues = [PEOPLE[i % len(PEOPLE)] for i in range(len(lengths))] * 2
     names = _names(replies, len(lengths), hues)
     ends = np.array([c.steps for c in both])
     marks = [f"{whole(n)} step{'' if n == 1 else 's'}, {ms(n * step_ms)}" for n in ends]
@@ -91,7 +91,7 @@ def compute(s: Settings) -> Picture:
                [[letter(i), n, *_place(b.static, i), *_place(b.continuous, i)] for i, n in enumerate(lengths)]))
 
 
-def _names(replies: dict, n: int, hues: np.ndarray) -> dict:
+def _names(replies: dict, n: int, hues: list[str]) -> dict:
     """A letter in the middle of each reply."""
     return dict(x=(replies["left"] + replies["right"]) / 2, y=(replies["top"] + replies["bottom"]) / 2,
                 text=[letter(i) for i in range(n)] * 2, room=0.85 * (replies["right"] - replies["left"]),

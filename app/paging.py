@@ -54,7 +54,7 @@ def compute(s: Settings) -> Picture:
     grid = Grid.fitted(min(p.total_pages, max(len(p.owner), -(-drawn // s.page_size))), RIGHT, TOP, 1.0, MEMORY)
     px = grid.row / (grid.columns * s.page_size)  # height of a token on the left, where a row is as wide as on the right
     bands = _bands(p, px)
-    hues = np.array(PEOPLE[:p.reserved_fit])
+    hues = list(PEOPLE[:p.reserved_fit])
     share = reserved[-1] / s.longest
     name_x = np.where(share > 3 * NAME_AT, NAME_AT, share + 0.02)   # beside what is held where a letter would not fit in it
     names = dict(y=(bands["top"] + bands["bottom"]) / 2, text=[letter(i) for i in range(p.reserved_fit)])
@@ -125,7 +125,7 @@ def _pages(p: Pages, grid: Grid) -> dict[str, dict]:
             filled[last] = (tokens_held - (len(table) - 1) * p.page_size) / p.page_size
     page, shared = np.arange(len(p.owner)), np.flatnonzero(p.owner == SHARED)
     partial = np.flatnonzero(filled < 1)
-    colors = np.array([*PEOPLE, LIGHT["line"]])[np.where(p.owner == SHARED, len(PEOPLE), p.owner)]
+    colors = np.array([*PEOPLE, LIGHT["line"]])[np.where(p.owner == SHARED, len(PEOPLE), p.owner)].tolist()
     return {"pages": dict(grid.place(page, filled), color=colors), "page_gaps": grid.gaps(partial, filled[partial]),
             "frame": _frame(grid), "shared": grid.outline(shared)}
 
@@ -148,9 +148,9 @@ def _chips(p: Pages) -> dict[str, dict]:
     middle = dict(x=left + 0.46 / n, y=np.full(2 * n, CHIPS_AT + CHIPS / 2 - 3))
     text = np.array([letter(i) for i in who])
     hues = np.array(PEOPLE)[who % len(PEOPLE)]
-    return {"who": {**_only(place, there), "color": hues[there]}, "who_not": _only(place, ~there),
-            "who_names": {**_only(middle, there), "text": list(text[there]), "color": [letter_on(hue) for hue in hues[there]]},
-            "who_not_names": {**_only(middle, ~there), "text": list(text[~there])}}
+    return {"who": {**_only(place, there), "color": hues[there].tolist()}, "who_not": _only(place, ~there),
+            "who_names": {**_only(middle, there), "text": text[there].tolist(), "color": [letter_on(hue) for hue in hues[there]]},
+            "who_not_names": {**_only(middle, ~there), "text": text[~there].tolist()}}
 
 
 def _only(columns: dict, there: np.ndarray) -> dict:

@@ -31,6 +31,9 @@ def inside(p, renderer) -> None:
     data = renderer.data_source.data
     name = renderer.name
     assert len({len(column) for column in data.values()}) <= 1, f"{name}: {({k: len(v) for k, v in data.items()})}"
+    for column in {"color", "text", "shown"} & set(data):
+        assert isinstance(data[column], list) and all(type(word) is str for word in data[column]), \
+            f"{name}.{column}: BokehJS takes words as a list, also where there are none"
     for column, axis in EDGES.items():
         if column not in data:
             continue
