@@ -13,6 +13,8 @@ from model import catalogue, terms, terms_time
 from model.passes import pass_bytes, pass_flops
 
 MEASURED = Path(__file__).with_name("data") / "measured" / "measured.csv"
+BATCH_TOKENS = 2048    # --max-num-batched-tokens on cards below 70 GiB, vllm/engine/arg_utils.py
+CUT_FROM = 32768       # max_model_len above which vLLM's first engine cut prompts by itself, vllm/engine/arg_utils.py
 METAL_SHARE = 0.75     # of the shared memory, what Metal lets one process take (recommendedMaxWorkingSetSize)
 VISIBLE = 0.986        # of the GiB on the box, what CUDA hands out: 23.67 of 24, 39.4 of 40 (start-up logs)
 ECC_SHARE = 15 / 16    # left of GDDR where error correction is on, as on data-centre cards: 22.07 of 24 on an A10
@@ -78,8 +80,16 @@ def memory_terms(m, utilization=None, overhead_bytes=None, pass_tokens=2048):
     share = t.utilization if utilization is None else utilization
     usable = visible_bytes(m.gpu) * share
     if overhead_bytes is None:
-        overhead_bytes = terms.value("other_bytes") * 1e9 + 2 * terms.value("activation_bytes") * m.llm.hidden * pass_tokens
+        activations = 2 * terms.value("activation_bytes") * m.llm.hidden * pass_tokens
+        overhead_bytes = m.gpu.count * terms.value("other_bytes") * 1e9 + activations
     return usable, overhead_bytes
+
+
+def profiled_tokens(m, max_model_len=None):
+    """Tokens of the pass for which a server sets activations aside: vLLM 0.6 and 0.7 a whole prompt of the longest length
+    up to 32,768 (beyond it they cut prompts), the others --max-num-batched-tokens, 2,048 where nothing is said."""
+    whole = m.engine == "vllm-0.6" and max_model_len and max_model_len <= CUT_FROM
+    return max(BATCH_TOKENS, max_model_len) if whole else BATCH_TOKENS
 
 
 def visible_bytes(gpu):
@@ -113,3 +123,15 @@ def measured_cards():
             continue  # a row without a card that has a bandwidth: a log of KV sizes, a TPU
         found.setdefault(m.engine, set()).add(m.gpu.name)
     return {engine: tuple(sorted(cards)) for engine, cards in found.items()}
+
+
+def band(m, quantity, value):
+    """(low, high) in which a measurement is to be expected around a prediction: see model.points.band."""
+    from model import points  # points predicts rows, which asks engines: imported late
+    return points.band(m, quantity, value)
+
+
+def measured_points(m, quantity):
+    """Published measurements that belong on a Machine's curves: see model.points.measured_points."""
+    from model import points  # as in band
+    return points.measured_points(m, quantity)

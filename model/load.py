@@ -11,8 +11,9 @@ from model.passes import pass_cost
 
 SEEDS = (0, 1)              # arrivals drawn anew for each; the mean is the prediction
 REQUESTS = 200              # sent where a source does not say: its rate has settled by then
-SHAREGPT_SIGMA = (1.2, 0.9)  # spread of the logarithm of prompts and replies in ShareGPT, after vLLM's filter
-SHAREGPT_LONGEST = 1024     # tokens at which that filter cuts, vllm/benchmarks/datasets.py
+SHAREGPT_SIGMA = (1.2, 1.1)  # spread of the logarithm of prompts and replies in ShareGPT, after vLLM's filter
+SHAREGPT_LONGEST = (1024, 800)  # tokens: prompts, where that filter cuts (vllm/benchmarks/datasets.py); replies, of which
+#                             the longest end 18 s after the last arrival in IOG's run at 32 requests a second
 LARGE_CARD_GIB = 70         # from which vLLM reads 8,192 tokens a pass, vllm/engine/arg_utils.py
 
 
@@ -102,16 +103,17 @@ def lengths(spec, which, random):
         return np.full(spec.requests, max(1, round(mean)))
     share = (np.arange(spec.requests) + 0.5) / spec.requests
     drawn = np.exp(SHAREGPT_SIGMA[which] * _normal_quantile(share))
-    scale = _scale(drawn, mean)
-    return random.permutation(np.maximum(4, np.minimum(drawn * scale, SHAREGPT_LONGEST)).round().astype(int))
+    longest = SHAREGPT_LONGEST[which]
+    scale = _scale(drawn, mean, longest)
+    return random.permutation(np.maximum(4, np.minimum(drawn * scale, longest)).round().astype(int))
 
 
-def _scale(drawn, mean):
+def _scale(drawn, mean, longest):
     """The factor with which drawn lengths, cut at the longest, have this mean; by bisection."""
     low, high = 0.0, 1e6
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (middle, high) if np.minimum(drawn * middle, SHAREGPT_LONGEST).mean() < mean else (low, middle)
+        low, high = (middle, high) if np.minimum(drawn * middle, longest).mean() < mean else (low, middle)
     return low
 
 

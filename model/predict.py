@@ -157,8 +157,8 @@ def _kv_tokens(row, found):
     words = row.text("load").lower()
     share = re.search(r"(?:util\w*\D{0,3})(0?\.\d+)", words)
     longest = re.search(r"max(?:_model)?_len\D*(\d+)", words)
-    chunked = m.engine not in ("vllm-0.6",)
-    tokens = _batch_tokens(row) if chunked else max(BATCH_TOKENS, float(longest[1]) if longest else 0.0)
+    said = re.search(r"mbt\s*=?\s*(\d+)", words)
+    tokens = float(said[1]) if said else engines.profiled_tokens(m, float(longest[1]) if longest else None)
     usable, other = engines.memory_terms(m, float(share[1]) if share else None, pass_tokens=tokens)
     budget = kv_memory(m, overhead_bytes=other, utilization=usable / engines.visible_bytes(m.gpu)).budget_bytes
     if budget <= 0:

@@ -86,6 +86,15 @@ def value(name):
     return _trial.get(name, fitted()[name])
 
 
+def checked(values):
+    """values (by term), if each is within its plausible range; ValueError that names those which are not."""
+    outside = [f"{name} = {values[name]:.4g} {term.unit}, plausible {term.low:g} to {term.high:g}"
+               for name, term in definitions().items() if not term.low <= values[name] <= term.high]
+    if outside:
+        raise ValueError("the fit leaves the plausible range: " + "; ".join(outside))
+    return values
+
+
 @contextlib.contextmanager
 def trying(values):
     """Within it, terms have these values: for a fit, and for predictions by terms fitted without some rows."""

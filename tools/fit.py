@@ -46,7 +46,7 @@ def fit(chosen, start, steps):
         lambda logs: weights * _residuals(chosen, dict(zip(names, np.exp(logs)))), [math.log(start[n]) for n in names],
         loss="soft_l1", f_scale=TAIL, diff_step=STEP / 3, max_nfev=steps, x_scale=[_width(n) for n in names],
         bounds=tuple(np.transpose([_bounds(n) for n in names])))
-    return _checked(dict(zip(names, np.exp(found.x))))
+    return terms.checked(dict(zip(names, np.exp(found.x))))
 
 
 def _width(name):
@@ -58,15 +58,6 @@ def _bounds(name):
     """Wider than the plausible range, so that a term which wants out of it is seen to leave."""
     term = terms.definitions()[name]
     return math.log(term.low) - 0.5 * _width(name), math.log(term.high) + 0.5 * _width(name)
-
-
-def _checked(values):
-    """values, if each is within its range; ValueError that names those which are not."""
-    outside = [f"{name} = {values[name]:.4g} {term.unit}, plausible {term.low:g} to {term.high:g}"
-               for name, term in terms.definitions().items() if not term.low <= values[name] <= term.high]
-    if outside:
-        raise ValueError("the fit leaves the plausible range: " + "; ".join(outside))
-    return values
 
 
 def _residuals(chosen, values):
