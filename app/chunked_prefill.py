@@ -13,7 +13,7 @@ from widgets.timeline import apart, rows, stack, steps, veil
 from .figure import Control, Figure
 from .fitting import too_many
 from .machine import CONTEXTS, MACHINE_CONTROLS, MachineSettings
-from .words import count, ms, people, sentence, tokens, whole
+from .words import count, ms, people, tokens, whole
 
 FRAMES = 180                                   # at most
 TITLE, DOCUMENT, CAPTION, OTHERS, GAP = 22, 22, 20, 90, 12    # px, from the top of each half
@@ -41,6 +41,7 @@ def compute(s: Settings) -> Picture:
     tops = TOPS[:len(halves)]
     ends = c.chunked.end_ms[c.chunked.end_ms < span]
     at = np.concatenate([[0.0], ends[::-(-len(ends) // FRAMES)], [span]])
+    gaps = (c.slowest_gap_ms_whole, c.slowest_gap_ms_chunked)
     cursor = np.tile(at[:, None], 2 * len(halves))
     pitch = min(ROW, OTHERS / s.users)
     given = [_tokens(trace, s.users, top, span, pitch) for trace, top in zip(halves, tops)]
@@ -57,7 +58,7 @@ def compute(s: Settings) -> Picture:
             "titles": dict(x=np.zeros(2), y=TOPS + 11,
                            text=["Whole document", f"Chunks of {whole(s.chunk)}" if s.chunked else "Chunks: not shown"]),
             "waits": dict(x=np.full(len(halves), span), y=tops + 11, room=np.full(len(halves), span / 2),
-                          text=[f"longest wait {ms(gap)}" for gap in (c.slowest_gap_ms_whole, c.slowest_gap_ms_chunked)][:len(halves)]),
+                          text=[f"longest wait {ms(gap)}" for gap in gaps[:len(halves)]]),
             "captions": dict(x=np.zeros(len(halves)), y=tops + TITLE + DOCUMENT + 10,
                              text=[_caption(s.users)] * len(halves)),
             "veil": dict(right=np.full(len(halves), span), top=tops + TITLE, bottom=bottoms),

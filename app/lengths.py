@@ -9,7 +9,7 @@ import param
 class Lengths(param.String):
     """Whole numbers with commas or spaces between them: `least` to `most` each, at most `many` of them."""
 
-    __slots__ = ["least", "most", "many"]
+    __slots__ = ["least", "many", "most"]
 
     def __init__(self, default: str = "1", *, least: int = 1, most: int = 500, many: int = 40, **more):
         self.least, self.most, self.many = least, most, many

@@ -9,7 +9,7 @@ from model.paging import CHATS, SHARED, Pages, pages
 from widgets.pagegrid import Grid
 from widgets.picture import Picture
 from widgets.plots import blocks, labels, lines, plot
-from widgets.timeline import stack, veil
+from widgets.timeline import veil
 from widgets.tokens import LIGHT, PEOPLE, letter_on
 
 from .figure import Control, Figure
@@ -149,7 +149,8 @@ def _chips(p: Pages) -> dict[str, dict]:
     text = np.array([letter(i) for i in who])
     hues = np.array(PEOPLE)[who % len(PEOPLE)]
     return {"who": {**_only(place, there), "color": hues[there].tolist()}, "who_not": _only(place, ~there),
-            "who_names": {**_only(middle, there), "text": text[there].tolist(), "color": [letter_on(hue) for hue in hues[there]]},
+            "who_names": {**_only(middle, there), "text": text[there].tolist(),
+                          "color": [letter_on(hue) for hue in hues[there]]},
             "who_not_names": {**_only(middle, ~there), "text": text[~there].tolist()}}
 
 
@@ -202,7 +203,7 @@ def _scale(p: Pages, drawn: int) -> str:
 def _sentences(p: Pages, reach: np.ndarray, held: np.ndarray, used: np.ndarray) -> list[str]:
     """For each frame: how far the chats have grown and what pages that takes; then the answer."""
     answer = _answer(p)
-    moments = [f"With up to {tokens(n)} each, the chats in pages hold {tokens(total)} in {whole(k)} page{'' if k == 1 else 's'}."
+    moments = [f"With up to {tokens(n)} each, the chats in pages hold {tokens(total)} in {count(int(k), 'page')}."
                if n else "No chat has begun yet." for n, total, k in zip(reach[:-1], held.sum(axis=1), used)]
     return [*(f"{moment} {answer}" for moment in moments), answer]
 

@@ -2,7 +2,8 @@
 import numpy as np
 import param
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from app.batching import FIGURE, Settings, compute
 from model.batching import batch

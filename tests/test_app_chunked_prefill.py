@@ -1,7 +1,8 @@
 """The figure `chunked-prefill`: the essay's numbers in its sentence, and a picture that holds at every setting."""
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from app.chunked_prefill import FIGURE, Settings, compute
 from model import machine

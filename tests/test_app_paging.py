@@ -1,7 +1,8 @@
 """The figure `paging`: the essay's numbers in its sentence, and a picture that holds at every setting."""
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from app.machine import MachineSettings
 from app.paging import FIGURE, RIGHT, Settings, compute
@@ -63,6 +64,7 @@ def test_the_veil_leaves_bare_what_is_handed_out(page_size, longest, shared):
     for f in (0, 7, len(picture) // 2, len(picture) - 1):
         veil = {side: picture.frames[f"veil.{side}"][f] for side in ("left", "right", "top", "bottom")}
         x, y = cells["left"] + 1e-4, (cells["top"] + cells["bottom"]) / 2
-        hidden = [(veil["left"][i] <= x) & (x < veil["right"][i]) & (veil["top"][i] <= y) & (y < veil["bottom"][i]) for i in (0, 1)]
+        hidden = [(veil["left"][i] <= x) & (x < veil["right"][i]) & (veil["top"][i] <= y) & (y < veil["bottom"][i])
+                  for i in (0, 1)]
         assert np.array_equal(~(hidden[0] | hidden[1]), np.arange(len(x)) < p.pages_used()[f])
         assert np.all(x >= RIGHT)

@@ -1,7 +1,8 @@
 """A grid of pages: cells and outlines by hand, and outlines of any pages."""
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 
 from widgets.pagegrid import Grid
 

@@ -1,7 +1,8 @@
 """Rows of blocks on a time axis: idle times, labels and ticks by hand and as laws."""
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 
 from model.batching import batch
 from widgets.timeline import apart, beside, idle, steps
