@@ -153,13 +153,13 @@ FIGURE = Figure(
     controls=(Control("slots", "slots"), Control("replies", "steps"), Control("seed"), *MACHINE_CONTROLS),
     explain="""
 <p>A step is one pass: it writes one token in every slot that is filled. Replies are taken in the order in which they
-were asked for (their lengths: <output data-say="lengths"></output>).</p>
-<p class="formula">static = the longest of each batch of <output data-say="slots"></output>, added up =
-<output data-say="static_steps"></output> steps</p>
-<p class="formula">continuous = the step at which the last of <output data-say="replies"></output> replies is complete =
-<output data-say="continuous_steps"></output> steps</p>
-<p class="formula">idle = 1 − <output data-say="lengths_sum"></output> written ÷ (<output data-say="slots"></output> slots ×
-steps) = <output data-say="static_idle"></output> and <output data-say="continuous_idle"></output></p>
-<p>Every step is counted as a full one: a pass for <output data-say="slots"></output> people at
-<output data-say="context"></output> tokens each takes <output data-say="step_ms"></output>. Refilling at the next step is
+were asked for (their lengths: <span class="number" data-say="lengths"></span>).</p>
+<p class="formula">static = the longest of each batch of <span class="number" data-say="slots"></span>, added up =
+<span class="number" data-say="static_steps"></span> steps</p>
+<p class="formula">continuous = the step at which the last of <span class="number" data-say="replies"></span> replies is complete =
+<span class="number" data-say="continuous_steps"></span> steps</p>
+<p class="formula">idle = 1 − <span class="number" data-say="lengths_sum"></span> written ÷ (<span class="number" data-say="slots"></span> slots ×
+steps) = <span class="number" data-say="static_idle"></span> and <span class="number" data-say="continuous_idle"></span></p>
+<p>Every step is counted as a full one: a pass for <span class="number" data-say="slots"></span> people at
+<span class="number" data-say="context"></span> tokens each takes <span class="number" data-say="step_ms"></span>. Refilling at the next step is
 Orca's iteration-level scheduling (OSDI 2022).</p>""")

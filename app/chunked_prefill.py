@@ -179,11 +179,11 @@ FIGURE = Figure(
         Control("users", "people"), Control("context", "tokens", positions=CONTEXTS), *MACHINE_CONTROLS),
     explain="""
 <p>A pass takes as long as its memory traffic or its arithmetic, whichever is longer. A pass that reads the whole document
-is bound by arithmetic: <output data-say="document"></output> tokens take <output data-say="stall"></output>.</p>
-<p>Beside a chunk, a pass works on <output data-say="tokens_with_chunk"></output> tokens:
-<output data-say="chunk"></output> of the document and one for each of the others, at
-<output data-say="context"></output> tokens of context. It takes <output data-say="pass_with_chunk"></output>; without a
-chunk, <output data-say="pass"></output>.</p>
-<p class="formula"><output data-say="chunks"></output> passes × about <output data-say="pass_with_chunk"></output> =
-<output data-say="document_time"></output> until the document is read</p>
+is bound by arithmetic: <span class="number" data-say="document"></span> tokens take <span class="number" data-say="stall"></span>.</p>
+<p>Beside a chunk, a pass works on <span class="number" data-say="tokens_with_chunk"></span> tokens:
+<span class="number" data-say="chunk"></span> of the document and one for each of the others, at
+<span class="number" data-say="context"></span> tokens of context. It takes <span class="number" data-say="pass_with_chunk"></span>; without a
+chunk, <span class="number" data-say="pass"></span>.</p>
+<p class="formula"><span class="number" data-say="chunks"></span> passes × about <span class="number" data-say="pass_with_chunk"></span> =
+<span class="number" data-say="document_time"></span> until the document is read</p>
 <p>Chunks beside decode passes are Sarathi-Serve's (OSDI 2024).</p>""")

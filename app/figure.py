@@ -42,8 +42,8 @@ class Figure:
     draw       () -> list of Bokeh plots whose sources are named like the Picture's.
     controls   in the order in which a reader meets them; the machine's come last, folded.
     main       the control that is answered before Python is there.
-    explain    HTML of "How is this computed?": formulas with <output data-say="fact"> for the present numbers.
-    beside     HTML shown under the picture, with <output data-say="word"> where words of the frames or facts go.
+    explain    HTML of "How is this computed?": formulas with <span class="number" data-say="fact"> for the present numbers.
+    beside     HTML shown under the picture, with <span class="number" data-say="word"> where words of the frames or facts go.
     """
 
     id: str

@@ -151,11 +151,11 @@ FIGURE = Figure(
     controls=(Control("users", "people"), Control("context", "tokens", positions=CONTEXTS), *CHOSEN_MACHINE),
     explain="""
 <p>Every token that a conversation holds keeps two vectors, K and V, in each layer:</p>
-<p class="formula">2 × <output data-say="layers"></output> layers × <output data-say="kv_heads"></output> KV heads ×
-<output data-say="head_size"></output> values × <output data-say="bits"></output> bits ÷ 8 =
-<output data-say="kv_bytes_per_token"></output> bytes a token</p>
-<p class="formula"><output data-say="capacity"></output> × <output data-say="utilization"></output> −
-<output data-say="weights"></output> of weights − <output data-say="overhead"></output> of overhead =
-<output data-say="budget"></output>, which is <output data-say="budget_tokens"></output> tokens</p>
-<p>One conversation of <output data-say="context"></output> tokens takes <output data-say="each"></output>, so
-<output data-say="users_fit"></output> fit. The overhead is what a 24 GB card showed beside weights and KV cache.</p>""")
+<p class="formula">2 × <span class="number" data-say="layers"></span> layers × <span class="number" data-say="kv_heads"></span> KV heads ×
+<span class="number" data-say="head_size"></span> values × <span class="number" data-say="bits"></span> bits ÷ 8 =
+<span class="number" data-say="kv_bytes_per_token"></span> bytes a token</p>
+<p class="formula"><span class="number" data-say="capacity"></span> × <span class="number" data-say="utilization"></span> −
+<span class="number" data-say="weights"></span> of weights − <span class="number" data-say="overhead"></span> of overhead =
+<span class="number" data-say="budget"></span>, which is <span class="number" data-say="budget_tokens"></span> tokens</p>
+<p>One conversation of <span class="number" data-say="context"></span> tokens takes <span class="number" data-say="each"></span>, so
+<span class="number" data-say="users_fit"></span> fit. The overhead is what a 24 GB card showed beside weights and KV cache.</p>""")

@@ -282,13 +282,13 @@ FIGURE = Figure(
         Control("longest", "tokens", positions=CONTEXTS),
         Control("shared", "tokens", positions=(0, 15, 16, 64, 100, 128, 256, 512, 768, 1024, 1536, 2048)), *MACHINE_CONTROLS),
     explain="""
-<p class="formula">reserved: <output data-say="budget_tokens"></output> tokens of memory ÷
-<output data-say="longest"></output>, whole ones only = <output data-say="reserved_fit"></output> fit</p>
-<p class="formula">wasted = 1 − <output data-say="reserved_held"></output> ÷ <output data-say="reserved_tokens"></output>
-tokens reserved = <output data-say="waste_reserved"></output></p>
-<p class="formula">in pages of <output data-say="page_size"></output>: <output data-say="pages_used"></output> of
-<output data-say="total_pages"></output> pages are in use, with <output data-say="fragmentation_tokens"></output> places
-empty in the last page of each chat = <output data-say="waste_paged"></output></p>
-<p>A system prompt of <output data-say="shared"></output> tokens fills <output data-say="shared_pages"></output> whole pages.
-Only whole pages are shared; that saves <output data-say="saved_pages"></output> pages. Pages and sharing are those of
+<p class="formula">reserved: <span class="number" data-say="budget_tokens"></span> tokens of memory ÷
+<span class="number" data-say="longest"></span>, whole ones only = <span class="number" data-say="reserved_fit"></span> fit</p>
+<p class="formula">wasted = 1 − <span class="number" data-say="reserved_held"></span> ÷ <span class="number" data-say="reserved_tokens"></span>
+tokens reserved = <span class="number" data-say="waste_reserved"></span></p>
+<p class="formula">in pages of <span class="number" data-say="page_size"></span>: <span class="number" data-say="pages_used"></span> of
+<span class="number" data-say="total_pages"></span> pages are in use, with <span class="number" data-say="fragmentation_tokens"></span> places
+empty in the last page of each chat = <span class="number" data-say="waste_paged"></span></p>
+<p>A system prompt of <span class="number" data-say="shared"></span> tokens fills <span class="number" data-say="shared_pages"></span> whole pages.
+Only whole pages are shared; that saves <span class="number" data-say="saved_pages"></span> pages. Pages and sharing are those of
 PagedAttention (SOSP 2023) and vLLM.</p>""")

@@ -157,9 +157,9 @@ FIGURE = Figure(
     explain="""
 <p>A pass takes as long as the longer of its two jobs:</p>
 <p class="formula">time = max(bytes read ÷ bandwidth, arithmetic ÷ peak)</p>
-<p>Decode: <output data-say="weights"></output> ÷ <output data-say="bandwidth"></output> GB/s =
-<output data-say="alone"></output>, and <output data-say="speed"></output> tokens/s. Its arithmetic is 2 ×
-<output data-say="parameters"></output> parameters: <output data-say="busy"></output> of what the card could do in that time.</p>
-<p>Prefill: 2 × <output data-say="parameters"></output> parameters × <output data-say="prompt"></output> tokens ÷
-<output data-say="peak"></output> TFLOPS, but never faster than one read of the weights:
-<output data-say="prefill"></output>. For each token that is <output data-say="ratio"></output> times less than decode.</p>""")
+<p>Decode: <span class="number" data-say="weights"></span> ÷ <span class="number" data-say="bandwidth"></span> GB/s =
+<span class="number" data-say="alone"></span>, and <span class="number" data-say="speed"></span> tokens/s. Its arithmetic is 2 ×
+<span class="number" data-say="parameters"></span> parameters: <span class="number" data-say="busy"></span> of what the card could do in that time.</p>
+<p>Prefill: 2 × <span class="number" data-say="parameters"></span> parameters × <span class="number" data-say="prompt"></span> tokens ÷
+<span class="number" data-say="peak"></span> TFLOPS, but never faster than one read of the weights:
+<span class="number" data-say="prefill"></span>. For each token that is <span class="number" data-say="ratio"></span> times less than decode.</p>""")

@@ -109,7 +109,7 @@ class Words:
             raise ValueError(f"{figure_id} has no word {word!r}; it has {', '.join(sorted(picture.facts))}")
         text = picture.facts[word] if frames is None else frames[picture.telling]
         # Silent: a changed setting is told once, by the figure's sentence, and not by every number in the text.
-        return f'<output data-figure="{figure_id}" data-say="{word}" aria-live="off">{escape(text)}</output>'
+        return f'<span class="number" data-figure="{figure_id}" data-say="{word}">{escape(text)}</span>'
 
     def setting(self, figure_id: str, name: str) -> str:
         """A number that a reader may change: it stands for the figure's control of that name."""

@@ -251,10 +251,10 @@ FIGURE = Figure(
     explain="""
 <p>Everybody who is in gets one token from every pass, so a person's speed is one over the time of a pass, and all
 speeds together are that many times as much:</p>
-<p class="formula">1 ÷ <output data-say="pass_ms"></output> = <output data-say="each"></output> tokens/s each;
-× <output data-say="users"></output> = <output data-say="together"></output> tokens/s together</p>
-<p>The pass reads the weights once and every KV cache: <output data-say="gigabytes"></output> GB. It is bound by
-<output data-say="bound_by"></output>. One person alone, at the start of a chat, waits
-<output data-say="alone_ms"></output> a token, <output data-say="alone"></output> tokens/s; shared out among
-<output data-say="users"></output> that would be <output data-say="naive"></output>. The card's memory holds
-<output data-say="fit"></output> conversations of <output data-say="context"></output> tokens.</p>""")
+<p class="formula">1 ÷ <span class="number" data-say="pass_ms"></span> = <span class="number" data-say="each"></span> tokens/s each;
+× <span class="number" data-say="users"></span> = <span class="number" data-say="together"></span> tokens/s together</p>
+<p>The pass reads the weights once and every KV cache: <span class="number" data-say="gigabytes"></span> GB. It is bound by
+<span class="number" data-say="bound_by"></span>. One person alone, at the start of a chat, waits
+<span class="number" data-say="alone_ms"></span> a token, <span class="number" data-say="alone"></span> tokens/s; shared out among
+<span class="number" data-say="users"></span> that would be <span class="number" data-say="naive"></span>. The card's memory holds
+<span class="number" data-say="fit"></span> conversations of <span class="number" data-say="context"></span> tokens.</p>""")

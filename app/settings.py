@@ -296,15 +296,15 @@ FIGURE = Figure(
               Control("slots", "slots"), Control("kv_unified"), Control("utilization", percent=True), *CHOSEN_MACHINE),
     beside=_spots("llama", "llama.cpp", LLAMA_PARTS) + _spots("vllm", "vLLM", VLLM_PARTS),
     explain="""
-<p>llama.cpp splits its cells between slots, unless they share: each gets <output data-say="slot_tokens"></output> tokens,
+<p>llama.cpp splits its cells between slots, unless they share: each gets <span class="number" data-say="slot_tokens"></span> tokens,
 rounded up to whole 256. vLLM takes its share of the card, and what weights and overhead leave of it becomes the KV cache:</p>
-<p class="formula"><output data-say="kv_tokens"></output> tokens ÷ <output data-say="length"></output> =
-<output data-say="max_concurrency"></output> conversations of that length at once, at
-<output data-say="kv_bytes_per_token"></output> bytes a token</p>
-<p>The load: <output data-say="requests"></output> requests of <output data-say="prompt"></output> prompt tokens and
-<output data-say="reply"></output> reply tokens, faster and faster, up to <output data-say="rate"></output> a minute after
-<output data-say="until"></output>. A server with vLLM's scheduler serves them, with at most
-<output data-say="batched"></output> tokens a pass. When pages run out, whoever came last gives theirs back and starts again
-later; that happened <output data-say="preemptions"></output> times until all were served. Each dot is a first token; the
+<p class="formula"><span class="number" data-say="kv_tokens"></span> tokens ÷ <span class="number" data-say="length"></span> =
+<span class="number" data-say="max_concurrency"></span> conversations of that length at once, at
+<span class="number" data-say="kv_bytes_per_token"></span> bytes a token</p>
+<p>The load: <span class="number" data-say="requests"></span> requests of <span class="number" data-say="prompt"></span> prompt tokens and
+<span class="number" data-say="reply"></span> reply tokens, faster and faster, up to <span class="number" data-say="rate"></span> a minute after
+<span class="number" data-say="until"></span>. A server with vLLM's scheduler serves them, with at most
+<span class="number" data-say="batched"></span> tokens a pass. When pages run out, whoever came last gives theirs back and starts again
+later; that happened <span class="number" data-say="preemptions"></span> times until all were served. Each dot is a first token; the
 curve below it is the mean time between two tokens of a reply, the inter-token latency.
 Sources: llama.cpp's server README, and vLLM's pages on its settings and metrics.</p>""")

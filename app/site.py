@@ -65,7 +65,7 @@ def figure_html(figure_id: str) -> str:
     chosen = parameters(f)
     folded = [p for p in chosen if p.folded]
     return Markup(_template("figure.html").render(
-        f=f, wide=Markup(still(live.plots, WIDE)), narrow=Markup(still(live.plots, NARROW)), sentence=say["sentence"],
+        f=f, wide=Markup(still(live.plots, WIDE, f"{f.id}-wide")), narrow=Markup(still(live.plots, NARROW, f"{f.id}-narrow")), sentence=say["sentence"],
         beside=Markup(fill(f.beside, say)), explain=Markup(fill(f.explain, say)), parameters=chosen,
         control=lambda p: Markup(_template("control.html").render(p=p, figure_id=f.id, spell=spell, nearest=nearest)),
         machine=", ".join(dict(p.choices)[p.default] for p in folded), frames=len(picture), telling=picture.telling,

@@ -315,15 +315,15 @@ FIGURE = Figure(
               Control("draft"),
               Control("context", "tokens", positions=(64, 128, 256, *CONTEXTS)), Control("seed"), *MACHINE_CONTROLS),
     explain="""
-<p>The small model, <output data-say="draft"></output>, needs <output data-say="draft_pass_ms"></output> for a guess. Then one
-pass of the large model checks all guesses and writes a token of its own: <output data-say="check_tokens"></output> tokens in
-<output data-say="check_ms"></output>, bound by <output data-say="check_bound"></output>. With acceptance
-a = <output data-say="acceptance"></output> and k = <output data-say="guesses_number"></output> guesses a round gives,
+<p>The small model, <span class="number" data-say="draft"></span>, needs <span class="number" data-say="draft_pass_ms"></span> for a guess. Then one
+pass of the large model checks all guesses and writes a token of its own: <span class="number" data-say="check_tokens"></span> tokens in
+<span class="number" data-say="check_ms"></span>, bound by <span class="number" data-say="check_bound"></span>. With acceptance
+a = <span class="number" data-say="acceptance"></span> and k = <span class="number" data-say="guesses_number"></span> guesses a round gives,
 on average,</p>
-<p class="formula">1 + a + a² + … + aᵏ = (1 − aᵏ⁺¹) ÷ (1 − a) = <output data-say="expected_tokens"></output> tokens</p>
-<p class="formula">speed-up = <output data-say="expected_tokens"></output> × <output data-say="plain_ms"></output> ÷
-(<output data-say="draft_ms"></output> + <output data-say="check_ms"></output>) = <output data-say="speedup"></output></p>
-<p>Leviathan et al., 2023. In the run shown, <output data-say="shown_tokens"></output> tokens were written in
-<output data-say="shown_ms"></output>; without guesses it would have been <output data-say="plain_tokens"></output>. The
-draft takes <output data-say="draft_weights"></output> of the card's memory and <output data-say="draft_kv"></output> bytes more
+<p class="formula">1 + a + a² + … + aᵏ = (1 − aᵏ⁺¹) ÷ (1 − a) = <span class="number" data-say="expected_tokens"></span> tokens</p>
+<p class="formula">speed-up = <span class="number" data-say="expected_tokens"></span> × <span class="number" data-say="plain_ms"></span> ÷
+(<span class="number" data-say="draft_ms"></span> + <span class="number" data-say="check_ms"></span>) = <span class="number" data-say="speedup"></span></p>
+<p>Leviathan et al., 2023. In the run shown, <span class="number" data-say="shown_tokens"></span> tokens were written in
+<span class="number" data-say="shown_ms"></span>; without guesses it would have been <span class="number" data-say="plain_tokens"></span>. The
+draft takes <span class="number" data-say="draft_weights"></span> of the card's memory and <span class="number" data-say="draft_kv"></span> bytes more
 for each token of a conversation. It must have the large model's vocabulary.</p>""")

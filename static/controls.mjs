@@ -93,7 +93,7 @@ export class Controls {
     } else if (input.value !== String(value)) input.value = value;
     if (input.type === "range") {
       input.setAttribute("aria-valuetext", spell(parameter, value));
-      this.form.querySelector(`output[for="${input.id}"]`).textContent = spell(parameter, value);
+      this.form.querySelector(`[data-for="${input.id}"]`).textContent = spell(parameter, value);
     }
     if (this.machine) {
       const folded = [...this.form.querySelectorAll(".machine select")];

@@ -21,8 +21,8 @@ export class FigureView {
 
   /** Draws the document for the first time, beside the still picture and then instead of it. */
   async open(json) {
-    const { embed, require, set_log_level } = globalThis.Bokeh;
-    set_log_level("warn");
+    const { embed, require, logger } = globalThis.Bokeh;
+    logger.set_level("warn");
     const { Document } = require("document");
     this.document = Document.from_json(json);
     this.byName = new Map([...this.document.all_models].filter((m) => m.name).map((m) => [m.name, m]));

@@ -20,7 +20,7 @@ from model.speculation import speculate
 
 M = model.machine()
 TEMPLATE = prose.ESSAY.read_text(encoding="utf-8")
-FOLLOWING = re.compile(r'<output data-figure="([^"]+)" data-say="([^"]+)" aria-live="off">([^<]*)</output>')
+FOLLOWING = re.compile(r'<span class="number" data-figure="([^"]+)" data-say="([^"]+)">([^<]*)</span>')
 CHANGEABLE = re.compile(r'<span role="spinbutton"[^>]* data-figure="([^"]+)" data-setting="([^"]+)"[^>]*>([^<]+)</span>')
 LIGHTING = re.compile(r'<span class="part"[^>]* data-figure="([^"]+)" data-part="([^"]+)"')
 

@@ -19,24 +19,27 @@ BELOW = 24  # pixels that an axis takes below
 BASELINES = {"middle": 0.35, "top": 0.9, "bottom": -0.15, "alphabetic": 0, "center": 0.35}
 
 
-def still(plots: list, width: int, label: str = "", style: str = "") -> str:
-    """One SVG of all plots, one above the other, `width` pixels wide. `label`: its text alternative ("" = decoration)."""
+def still(plots: list, width: int, name: str, label: str = "", style: str = "") -> str:
+    """One SVG of all plots, one above the other, `width` pixels wide. `name`: unlike any other still's on the same page.
+
+    `label`: its text alternative ("" = decoration).
+    """
     parts, top = [], 0
     for index, p in enumerate(plots):
-        parts.append(f'<g transform="translate(0 {top})">{_plot(p, width, index)}</g>')
+        parts.append(f'<g transform="translate(0 {top})">{_plot(p, width, f"{name}-{index}")}</g>')
         top += p.height
     role = f'role="img" aria-label="{escape(label, quote=True)}"' if label else 'aria-hidden="true"'
     return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {top}" width="{width}" height="{top}" {role} '
             f'font-family="{escape(UI_FONT, quote=True)}">{style}{"".join(parts)}</svg>')
 
 
-def _plot(p, width: int, index: int) -> str:
+def _plot(p, width: int, name: str) -> str:
     frame = Frame(p, width)
     drawn = [_axis(axis, frame, side) for side in ("below", "left") for axis in getattr(p, side)]
     for number, renderer in enumerate(p.renderers):
         if renderer.visible:
             draw = DRAW[type(renderer.glyph).__name__]
-            drawn.append(draw(renderer.glyph, _columns(renderer), frame, f"h{index}-{number}"))
+            drawn.append(draw(renderer.glyph, _columns(renderer), frame, f"{name}-{number}"))
     return "".join(drawn)
 
 
