@@ -42,7 +42,8 @@ def compute(s: Settings) -> Picture:
     alone = model.pass_cost(m, users=1, context=0)
     clock = np.append(trace.start_ms, trace.end_ms[-1])
     end, last = clock[-1], trace.passes
-    memory, arithmetic = np.append(trace.memory_busy, 0.0), np.append(trace.arithmetic_busy, 0.0)
+    # The last frame keeps the meters of the last pass: what the card was busy with, not that it is idle now.
+    memory, arithmetic = (np.append(busy, busy[-1]) for busy in (trace.memory_busy, trace.arithmetic_busy))
     words = _words(s, m, trace, alone)
     return Picture(
         sources={
@@ -57,8 +58,8 @@ def compute(s: Settings) -> Picture:
         },
         frames={
             "memory.right": memory[:, None], "arithmetic.right": arithmetic[:, None],
-            "memory_name.text": [[f"memory {_busy(share)}"] for share in memory],
-            "arithmetic_name.text": [[f"arithmetic {_busy(share)}"] for share in arithmetic],
+            "memory_name.text": [[f"memory {percent(share)} busy"] for share in memory],
+            "arithmetic_name.text": [[f"arithmetic {percent(share)} busy"] for share in arithmetic],
             **_done("memory", trace, 0, clock), **_done("arithmetic", trace, 1, clock),
             "now.x0": clock[:, None], "now.x1": clock[:, None],
             "say.sentence": [f"{_moment(trace, f)} {words['answer']}".strip() for f in range(last + 1)],
@@ -107,10 +108,6 @@ def _done(name: str, trace: Trace, bound: int, clock: np.ndarray) -> dict:
     return {f"{name}_done.right": np.clip(clock[:, None], ahead["left"], ahead["right"])}
 
 
-def _busy(share: float) -> str:
-    return f"{percent(share)} busy" if share else "idle"
-
-
 def _moment(trace: Trace, f: int) -> str:
     if f == trace.passes:
         return ""
@@ -151,8 +148,8 @@ FIGURE = Figure(
     controls=(Control("prompt", "tokens", positions=PROMPTS,
                       presets=(("A short question", QUESTION), ("A pasted document", DOCUMENT))),
               Control("reply", "tokens"), *MACHINE_CONTROLS),
-    beside="""<div class="chat"><p class="sent"><span data-say="prompt"></span> tokens of prompt
-<button type="button" data-do="send">Send</button> <span class="clock" data-say="clock"></span></p>
+    beside="""<div class="chat"><p class="sent">A prompt of <span class="number" data-say="prompt"></span> tokens
+<button type="button" data-do="send">Send</button> <span class="number clock" data-say="clock"></span></p>
 <p class="written" data-say="written"></p></div>""",
     explain="""
 <p>A pass takes as long as the longer of its two jobs:</p>
