@@ -16,7 +16,7 @@ from markupsafe import Markup
 from widgets.svg import still
 from widgets.tokens import DARK, LIGHT
 
-from . import embedding, prose
+from . import embedding, prose, reference, teaching
 from .figure import Figure, Live
 from .order import figure, figures
 from .parameters import Parameter, parameters
@@ -30,6 +30,8 @@ MODULES = ("page.mjs", "figure.mjs", "player.mjs", "controls.mjs", "theme.mjs", 
            "numbers.mjs", "share.mjs")
 SAY = re.compile(r'(<[a-z]+ [^>]*data-say="([\w-]+)"[^>]*>)(</)')
 PROBLEMS = '<div class="problems" role="alert" hidden></div>'  # what is wrong with the address, in words
+FOOTER = ('<footer><p><a href="teach.html">For teachers</a> · <a href="parameters.html">Parameters of an address</a> · '
+          '<a href="licences.html">Licences</a></p></footer>')
 WIDE, NARROW = 720, 336  # widths of the still pictures
 
 
@@ -38,8 +40,10 @@ def pages(version: str, address: str = "") -> dict[str, str]:
 
     `version` names the build; `address` is where it will be published, for the one format that cannot be relative.
     """
-    essay = f"<main>{PROBLEMS}{prose.render(figure_html)}</main>"
-    made = {"index.html": page(essay, version=version, title=TITLE, chosen=figures())}
+    essay = f"<main>{PROBLEMS}{prose.render(figure_html)}{FOOTER}</main>"
+    made = {"index.html": page(essay, version=version, title=TITLE, chosen=figures()),
+            "parameters.html": page(reference.html(figures()), version=version, title="Parameters of an address"),
+            "teach.html": page(teaching.html(), version=version, title="For teachers")}
     for f in figures():
         made[f"embed/{f.id}.html"] = page(embed_html(f), version=version, title=f.title, chosen=[f], embed=f.id, up="../")
         made[f"oembed/{f.id}.json"] = embedding.oembed(f, TITLE, address)
@@ -51,7 +55,8 @@ def page(body: str, *, version: str, title: str, chosen: list[Figure] = (), embe
     return _template("page.html").render(
         body=Markup(body), version=version, title=title, description=DESCRIPTION, embed=embed, up=up, style=Markup(_style()),
         scripts=bool(chosen), modules=MODULES, tokens=_json(dict(light=LIGHT, dark=DARK)),
-        parameters=_json({f.id: [p.data() for p in parameters(f)] for f in chosen}))
+        parameters=_json({f.id: [p.data() for p in parameters(f)] for f in chosen}),
+        questions=_json({} if embed else teaching.data(chosen)))
 
 
 @lru_cache(maxsize=None)

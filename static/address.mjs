@@ -1,9 +1,9 @@
 // Settings in the address: read once, kept up to date as they change, never piled up in the history.
-import { parse } from "./controls.mjs";
+import { parse, spell } from "./controls.mjs";
 
 const LONGEST = 4000; // characters of an address that are looked at
 // Parameters of the page itself, not of a figure.
-const OWN = new Set(["teach", "boot", "theme", "figure", "predict", "host"]);
+const OWN = new Set(["teach", "boot", "theme", "figure", "predict"]);
 
 /** @param {Record<string, object[]>} figures  parameters by figure  @param {string|null} only  the figure of an embed
  *  @returns {{values: Record<string, Record<string, any>>, positions: Record<string, number>, problems: string[]}} */
@@ -14,7 +14,11 @@ export function readAddress(search, figures, only) {
     return found;
   }
   for (const [key, given] of new URLSearchParams(search)) {
-    if (OWN.has(key)) continue;
+    if (OWN.has(key)) {
+      const wrong = ownProblem(key, given, figures);
+      if (wrong) found.problems.push(wrong);
+      continue;
+    }
     const dot = key.indexOf(".");
     const figure = dot < 0 ? only : key.slice(0, dot);
     const name = key.slice(dot + 1);
@@ -35,17 +39,24 @@ export function readAddress(search, figures, only) {
       try {
         (found.values[figure] ??= {})[name] = parse(parameter, given);
       } catch (error) {
-        found.problems.push(`${error.message}. ${parameter.default} is used instead.`);
+        found.problems.push(`${error.message}. ${spell(parameter, parameter.default)} is used instead.`);
       }
     }
   }
   return found;
 }
 
+function ownProblem(key, given, figures) {
+  const quoted = given.slice(0, 40);
+  if (key === "figure") return Object.hasOwn(figures, given) ? "" : `There is no figure “${quoted}”.`;
+  const possible = { teach: ["0", "1"], predict: ["0", "1"], theme: ["light", "dark"], boot: ["modules", "snapshot"] }[key];
+  return possible.includes(given) ? "" : `${key} is ${possible.join(" or ")}, not “${quoted}”.`;
+}
+
 /** The query string for these settings: only what differs from the defaults; the page's own parameters stay. */
 export function writeAddress(search, figures, values, positions, only) {
   const query = new URLSearchParams();
-  for (const [key, given] of new URLSearchParams(search.slice(0, LONGEST))) if (OWN.has(key)) query.set(key, given);
+  for (const [key, given] of new URLSearchParams(search.slice(0, LONGEST))) if (OWN.has(key) && !ownProblem(key, given, figures)) query.set(key, given);
   for (const [figure, parameters] of Object.entries(figures)) {
     const prefix = figure === only ? "" : `${figure}.`;
     for (const { name, default: usual, kind } of parameters) {

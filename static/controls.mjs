@@ -1,5 +1,7 @@
 // The native controls of one figure: what a reader moves, as values of the declared parameters.
 
+const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
+
 /** Checks one value as an address or a reader gave it. Returns the value, or throws with words for the reader. */
 export function parse(parameter, given) {
   const { kind, label, low, high } = parameter;
@@ -17,7 +19,7 @@ export function parse(parameter, given) {
     if (given.length <= parameter.longest) return given;
     throw new Error(`${label} has ${given.length} characters, at most ${parameter.longest} are possible`);
   }
-  const value = String(given).trim() === "" ? NaN : Number(given);
+  const value = NUMBER.test(String(given).trim()) ? Number(given) : NaN;
   const range = `${low.toLocaleString("en")} to ${high.toLocaleString("en")}`;
   if (!Number.isFinite(value)) throw new Error(`${label} is a number from ${range}, not “${quoted}”`);
   if (value < low || value > high) throw new Error(`${label} goes from ${range}; ${quoted} is outside`);
@@ -27,6 +29,8 @@ export function parse(parameter, given) {
 
 /** The value as a reader reads it. */
 export function spell(parameter, value) {
+  if (parameter.kind === "bool") return value ? "on" : "off";
+  if (parameter.kind === "choice") return parameter.choices.find(([name]) => name === value)[1];
   if (parameter.percent) return `${Math.round(value * 100)}%`;
   if (typeof value !== "number") return String(value);
   const unit = value === 1 && parameter.unit === "people" ? "person" : value === 1 ? parameter.unit?.replace(/s$/, "") : parameter.unit;

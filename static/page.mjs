@@ -12,6 +12,7 @@ const root = document.documentElement;
 const base = new URL(".", import.meta.url);
 const figures = JSON.parse(document.getElementById("parameters").textContent);
 const embedded = root.dataset.embed || null;
+const framed = Boolean(embedded) && parent !== window; // in somebody else's page: nothing large is fetched unasked
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 const address = readAddress(location.search, figures, embedded);
 const query = new URLSearchParams(location.search.slice(0, 4000));
@@ -24,7 +25,7 @@ const views = new Map(); // figure -> Exhibit
 performance.mark("text");
 root.dataset.python = "waiting";
 if (["light", "dark"].includes(query.get("theme"))) setTheme(query.get("theme"));
-if (embedded && parent !== window) import("./frame.mjs").then(({ Frame }) => new Frame(embedded));
+if (framed) import("./frame.mjs").then(({ Frame }) => new Frame(embedded));
 
 /** BokehJS, fetched once. */
 function drawing() {
@@ -41,7 +42,7 @@ function drawing() {
 /** Whether the reader's line is slow or metered: then nothing large is fetched unasked. */
 function thrifty() {
   const line = navigator.connection;
-  if (line?.saveData || /2g|3g/.test(line?.effectiveType ?? "") || line?.downlink < 3) return true;
+  if (line?.saveData || /2g|3g/.test(line?.effectiveType ?? "")) return true; // its downlink is a guess until it has seen traffic
   const [script] = performance.getEntriesByName(new URL("bokeh.min.js", base).href);
   return Boolean(script?.transferSize) && script.transferSize / script.duration < 400; // bytes a millisecond: 3.2 Mbit/s
 }
@@ -104,7 +105,7 @@ class Exhibit {
   async open() {
     const [response] = await Promise.all([fetch(new URL(`figures/${this.id}.json`, base)), drawing()]);
     if (!response.ok) throw new Error("its frames could not be loaded");
-    await this.view.open(await response.json());
+    await this.view.open(await response.json().then(root.dataset.teach ? enlarged : (json) => json));
     if (!performance.getEntriesByName("first-figure").length) {
       performance.mark("first-figure");
       root.dispatchEvent(new Event("first-figure"));
@@ -170,7 +171,7 @@ class Exhibit {
         return;
       }
     }
-    if (!python && !this.asked && (embedded || thrifty())) {
+    if (!python && !this.asked && (framed || thrifty())) {
       this.report();
       return;
     }
@@ -189,6 +190,7 @@ class Exhibit {
     this.shown = shown;
     this.report();
     this.arrive();
+    this.element.dispatchEvent(new Event("settled"));
     performance.measure("setting", { start: since, end: performance.now(), detail: this.id });
   }
 
@@ -275,6 +277,21 @@ class Exhibit {
   }
 }
 
+const ENLARGED = 1.5; // in a classroom
+
+/** A figure's document with larger letters, and higher by as much. Bokeh measures in pixels: zooming its place would not do. */
+function enlarged(json) {
+  const larger = (key, value) => {
+    if (/_font_size$/.test(key) && typeof (value?.value ?? value) === "string") {
+      const size = `${Math.round(parseFloat(value.value ?? value) * ENLARGED)}px`;
+      return value.value ? { ...value, value: size } : size;
+    }
+    if (/^(height|min_border_\w+)$/.test(key) && typeof value === "number") return Math.round(value * ENLARGED);
+    return value;
+  };
+  return JSON.parse(JSON.stringify(json, larger));
+}
+
 const early = new Map(); // settings answered before Python was asked for
 const numbers = new Numbers(document, figures, (figure, name, value) => {
   const exhibit = views.get(figure);
@@ -289,15 +306,26 @@ function remember() {
   remembering = setTimeout(() => {
     const values = Object.fromEntries([...views].map(([id, view]) => [id, view.controls.values]));
     const positions = Object.fromEntries([...views].map(([id, view]) => [id, view.moment()]));
-    const search = writeAddress(location.search, figures, values, positions, embedded);
-    try {
-      if (search !== location.search) history.replaceState(null, "", location.pathname + search + location.hash);
-    } catch (error) {
-      if (error.name !== "SecurityError") throw error; // a sandboxed frame may not change its address
-    }
+    readdress(writeAddress(location.search, figures, values, positions, embedded));
     const home = document.querySelector(".home a");
     if (home) home.href = views.get(embedded).share.place();
   }, 300);
+}
+
+/** Writes into the address which figure the class is at. */
+function at(figure) {
+  const search = new URLSearchParams(location.search.slice(0, 4000));
+  search.set("figure", figure);
+  readdress(`?${search}`);
+}
+
+/** Puts another query into the address of this page. */
+function readdress(search) {
+  try {
+    if (search !== location.search) history.replaceState(null, "", location.pathname + search + location.hash);
+  } catch (error) {
+    if (error.name !== "SecurityError") throw error; // a sandboxed frame may not change its address
+  }
 }
 
 /** Tells the reader what is wrong with the address. */
@@ -324,7 +352,7 @@ function observe() {
 
 /** The rest of the figures, one at a time, whenever the page has nothing else to do. */
 function drawRest() {
-  const left = [...views.values()].find((view) => !view.drawn);
+  const left = [...views.values()].find((view) => !view.drawn && view.element.offsetParent);
   if (left) idle(() => left.draw().then(drawRest));
 }
 
@@ -340,6 +368,11 @@ function lightParts() {
 for (const element of document.querySelectorAll("figure[data-figure]")) views.set(element.dataset.figure, new Exhibit(element));
 for (const [id, view] of views) numbers.follow(id, view.controls.values);
 tell(address.problems);
+if (query.get("teach") === "1" && !embedded) {
+  root.dataset.teach = "1";
+  import("./teach.mjs").then(({ Lesson }) => new Lesson(views, {
+    first: query.get("figure"), predict: query.get("predict") !== "0", moved: at }));
+}
 observe();
 lightParts();
 if (!embedded) idle(() => views.values().next().value.draw()); // wherever it stands: Python waits for it

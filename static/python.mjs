@@ -138,7 +138,7 @@ function shared(address) {
   try {
     const worker = new SharedWorker(address, { type: "module" });
     worker.port.start();
-    return { port: worker.port, source: worker, leave: () => worker.port.close() };
+    return { port: worker.port, source: worker, leave: () => worker.port.postMessage({ what: "leave" }) };
   } catch (error) {
     if (error.name !== "SecurityError") throw error;
     return null;

@@ -15,11 +15,10 @@ export class Share {
     this.exhibit = exhibit;
     this.base = base;
     this.root = exhibit.element.querySelector(".share");
-    this.said = this.root.querySelector("[role=status]");
+    this.said = this.root.querySelector("[aria-live]");
     this.root.addEventListener("toggle", () => this.write());
-    exhibit.element.addEventListener("answered", () => this.write());
-    exhibit.view.player.root.addEventListener("playing", () => this.write());
-    exhibit.view.player.position.addEventListener("input", () => this.write());
+    exhibit.element.addEventListener("settled", () => this.write());
+    for (const move of ["playing", "click", "input", "keyup"]) exhibit.view.player.root.addEventListener(move, () => this.write());
     this.root.addEventListener("click", ({ target }) => {
       if (target.dataset.copy) this.copy(target.dataset.copy);
       if (target.dataset.save) this.save(target.dataset.save);
@@ -107,7 +106,7 @@ export class Share {
     write(element.querySelector(".question").textContent, FONTS.title, colours.ink);
     top += 8;
     const plots = view.plots.map((plot) => {
-      const drawn = globalThis.Bokeh.index.find_by_id(plot.id);
+      const drawn = globalThis.Bokeh.index.get_by_id(plot.id);
       const placed = { layer: drawn.export(kind), y: top, height: drawn.bbox.height };
       top += drawn.bbox.height;
       return placed;

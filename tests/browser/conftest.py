@@ -7,38 +7,21 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator
-from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Playwright, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Playwright, expect, sync_playwright
+
+from building import serve
 
 ROOT = Path(__file__).parents[2]
 DIST = Path(os.environ.get("LLM_DIST", ROOT / "dist"))
-# As strict as Pyodide allows; building/serve.py sends the same.
-POLICY = ("default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
-          "connect-src 'self'; worker-src 'self' blob:; font-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
          "--disable-component-update", "--disable-sync"]
 FIGURES = ("prefill-decode", "kv-memory", "batching", "paging", "chunked-prefill", "speculative", "scoreboard", "settings")
 PATIENCE_MS = 60_000
-
-
-class Static(SimpleHTTPRequestHandler):
-    """Files of a folder, as any static host gives them, with the site's policy and for every origin."""
-
-    extensions_map = {**SimpleHTTPRequestHandler.extensions_map, ".mjs": "text/javascript", ".wasm": "application/wasm",
-                      ".json": "application/json", ".gz": "application/gzip"}
-
-    def end_headers(self) -> None:
-        self.send_header("Access-Control-Allow-Origin", "*")
-        self.send_header("Cache-Control", "no-cache")
-        self.send_header("Content-Security-Policy", POLICY)
-        super().end_headers()
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Silence: a test's output is its result."""
+expect.set_options(timeout=PATIENCE_MS)
 
 
 class Host(SimpleHTTPRequestHandler):
@@ -55,10 +38,8 @@ class Host(SimpleHTTPRequestHandler):
         """Silence: a test's output is its result."""
 
 
-def serving(handler) -> Iterator[ThreadingHTTPServer]:
-    """A server on a free port of this machine, for the length of a fixture."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    server.daemon_threads = True
+def running(server: ThreadingHTTPServer) -> Iterator[ThreadingHTTPServer]:
+    """A server at work, for the length of a fixture."""
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield server
     server.shutdown()
@@ -69,14 +50,14 @@ def serving(handler) -> Iterator[ThreadingHTTPServer]:
 def site() -> Iterator[str]:
     """Address of the built site, ending with a slash."""
     assert (DIST / "index.html").is_file(), "nothing is built: run python3 build.py first"
-    for server in serving(partial(Static, directory=str(DIST))):
+    for server in running(serve.server(DIST, port=0)):
         yield f"http://127.0.0.1:{server.server_port}/"
 
 
 @pytest.fixture
 def host() -> Iterator[Callable[[str], str]]:
     """host(html) -> address of a page of another origin that holds this HTML."""
-    for server in serving(Host):
+    for server in running(ThreadingHTTPServer(("127.0.0.1", 0), Host)):
         server.pages = {}
 
         def publish(html: str) -> str:
