@@ -11,7 +11,7 @@ from building.places import Places
 
 TEXT = (".html", ".css", ".js", ".mjs", ".json", ".svg", ".txt", ".webmanifest", ".xml", ".md")
 BINARY = (".wasm", ".so", ".zip", ".bin")
-SMALL_BYTES = 2_000_000  # up to here the slowest setting of brotli costs little
+SMALL_BYTES = 10_000_000  # up to here the slowest setting of brotli is worth its time: the heap would take minutes
 
 
 def compress(places: Places, folder: Path) -> None:

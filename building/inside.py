@@ -3,8 +3,10 @@
 `snapshot.mjs` calls these functions; nothing of this file reaches the page.
 """
 
+import ast
 import gc
 import glob
+import importlib
 import importlib.util
 import json
 import sys
@@ -22,21 +24,26 @@ def watch() -> None:
     sys.addaudithook(lambda event, args: opened.append(args[0]) if event == "open" else None)
 
 
-def rehearse() -> dict[str, dict[str, str]]:
-    """Does everything that the page may ask of each figure; returns {"figures": {id: json}, "answers": {id: json}}."""
+def figures() -> dict[str, str]:
+    """{figure's id: its document as JSON}."""
     from app import live
 
-    figures = {name: live.export(name) for name in live.LIVE}
+    return {name: live.export(name) for name in live.LIVE}
+
+
+def rehearse() -> dict[str, str]:
+    """Does everything that the page may ask of each figure; returns {figure's id: its main control's answers as JSON}."""
+    from app import live
+
     answers = {}
     for name in live.LIVE:
-        text = live.main_answers(name)
-        answers[name] = text
-        main = json.loads(text)
+        answers[name] = live.main_answers(name)
+        main = json.loads(answers[name])
         before = live.LIVE[name].values()[main["setting"]]
         for value in (main["values"][0], main["values"][-1], before):
             live.change(name, json.dumps({main["setting"]: value}))
         refused(live, name)
-    return {"figures": figures, "answers": answers}
+    return answers
 
 
 def refused(live, name: str) -> None:
@@ -68,6 +75,41 @@ def sources() -> dict[str, tuple[str, str]]:
     return found
 
 
+def load(names: list[str]) -> None:
+    """Imports the app first, as the page does, and then whatever a rehearsal has needed later."""
+    importlib.import_module("app.live")
+    for name in names:
+        importlib.import_module(name)
+
+
+def forget() -> None:
+    """Empties what was kept only to be quicker while importing."""
+    import linecache
+    import re
+    import zipimport
+
+    sys.path_importer_cache.clear()
+    zipimport._zip_directory_cache.clear()
+    linecache.clearcache()
+    re.purge()
+
+
+class Plain(ast.NodeTransformer):
+    """Takes the types off arguments and results. From 3.14 on they are a function of their own each, called by nobody here."""
+
+    def visit_FunctionDef(self, node):
+        self.generic_visit(node)
+        if not any("register" in ast.unparse(decorator) for decorator in node.decorator_list):  # singledispatch reads them
+            node.returns = None
+            arguments = node.args
+            for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg):
+                if one is not None:
+                    one.annotation = None
+        return node
+
+    visit_AsyncFunctionDef = visit_FunctionDef
+
+
 def small(code):
     """The code object without the table that says which line an instruction came from."""
     constants = tuple(small(item) if isinstance(item, type(code)) else item for item in code.co_consts)
@@ -84,10 +126,11 @@ def no_lines(units: int) -> bytes:
 
 
 def compiled(source: str, path: str) -> bytes:
-    """A .pyc without docstrings and line tables, whose source is never looked for."""
+    """A .pyc without docstrings, line tables and types of arguments, whose source is never looked for."""
     from importlib import _bootstrap_external
 
-    code = compile(source, path, "exec", dont_inherit=True, optimize=2)
+    tree = Plain().visit(ast.parse(source, path))
+    code = compile(tree, path, "exec", dont_inherit=True, optimize=2)
     return bytes(_bootstrap_external._code_to_hash_pyc(small(code), importlib.util.source_hash(source.encode()), False))
 
 

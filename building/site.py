@@ -52,7 +52,7 @@ def build(places: Places) -> str:
     with new_folder(places.dist) as draft:
         copy_static(places, draft)
         for kind in ("figures", "answers"):
-            shutil.copytree(taken / kind, draft / kind)
+            shutil.copytree(modules.folder / kind, draft / kind)
         write_python(places, draft / "python", modules, taken, version)
         for name, text in render(places, version).items():
             (draft / name).parent.mkdir(parents=True, exist_ok=True)

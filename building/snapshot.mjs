@@ -2,13 +2,17 @@
 //
 // JOB is {task, pyodide, inside, ...} with absolute paths. Two tasks:
 //   trace  {sources, out}: imports the app from `sources` (a zip for site-packages), asks it everything that a page may
-//          ask, and writes out/site.zip and out/stdlib.zip (the modules that were used, compiled) and out/trace.json.
-//   take   {site, stdlib, libraries, folder, out}: the same from those very modules, and writes out/heap.bin,
-//          out/snapshot.json, out/figures/ID.json and out/answers/ID.json.
+//          ask, and writes out/site.zip and out/stdlib.zip (the modules that were used, compiled), out/trace.json,
+//          out/figures/ID.json and out/answers/ID.json.
+//   take   {site, stdlib, libraries, names, folder, out}: starts again from those very modules, and writes out/heap.bin
+//          and out/snapshot.json. `folder` is the first task's `out`.
 import fs from "node:fs";
 import path from "node:path";
+import { createHash } from "node:crypto";
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
+
+const SHORTEST = 256; // bytes worth a line in the list of stretches
 
 const job = JSON.parse(fs.readFileSync(process.argv[2], "utf8"));
 const { ENV, SITE, withLibraries } = await import(pathToFileURL(job.preload).href);
@@ -36,48 +40,65 @@ const unpack = (py, zip) => py.unpackArchive(new Uint8Array(fs.readFileSync(zip)
 function helpers(py) {
   const space = py.runPython("dict(__name__='inside')");
   py.runPython(fs.readFileSync(job.inside, "utf8"), { globals: space });
-  return { call: (name, ...args) => space.get(name)(...args), run: (code) => py.runPython(code, { globals: space }), space };
+  return { run: (code) => py.runPython(code, { globals: space }), space };
+}
+
+function writeTexts(kind, texts) {
+  fs.mkdirSync(path.join(job.out, kind), { recursive: true });
+  for (const [name, text] of Object.entries(texts)) fs.writeFileSync(path.join(job.out, kind, name + ".json"), text);
 }
 
 async function trace() {
   const py = await start({});
   unpack(py, job.sources);
-  const { run, call } = helpers(py);
-  run("watch()");
-  run("result = rehearse()");
+  const { run } = helpers(py);
+  run("watch(); sys.path.insert(0, SITE)"); // what stands in for a module of the standard library comes first
+  run("exported = figures(); answers = rehearse()");
   const libraries = JSON.parse(run("json.dumps(libraries())"));
-  const modules = run("pack(sources(), data_files(), '/tmp/site.zip', '/tmp/stdlib.zip')");
+  const names = JSON.parse(run("found = sources(); json.dumps([name for name, _ in found.values()])"));
+  run("pack(found, data_files(), '/tmp/site.zip', '/tmp/stdlib.zip')");
+  writeTexts("figures", JSON.parse(run("json.dumps(exported)")));
+  writeTexts("answers", JSON.parse(run("json.dumps(answers)")));
   for (const name of ["site.zip", "stdlib.zip"]) fs.writeFileSync(path.join(job.out, name), py.FS.readFile("/tmp/" + name));
-  fs.writeFileSync(path.join(job.out, "trace.json"), JSON.stringify({ libraries, modules, python: run("sys.version") }));
+  fs.writeFileSync(path.join(job.out, "trace.json"), JSON.stringify({ libraries, names, python: run("sys.version") }));
 }
 
 async function take() {
   const libraries = job.libraries.map((name) =>
     [name, new Uint8Array(fs.readFileSync(path.join(job.folder, path.basename(name))))]);
-  let layout;
-  const py = await start({ libraries, stdlib: job.stdlib, makeSnapshot: true, report: (l) => (layout = l) });
+  let table, fresh;
+  const py = await start({ libraries, stdlib: job.stdlib, makeSnapshot: true, report: (settings) => {
+    table = settings.wasmTable.length;
+    fresh = settings.HEAPU8.slice();
+  } });
   unpack(py, job.site);
   const { run, space } = helpers(py);
   run("import importlib; importlib.invalidate_caches()");
-  const result = run("result = rehearse(); json.dumps(result)");
-  for (const [kind, texts] of Object.entries(JSON.parse(result))) {
-    fs.mkdirSync(path.join(job.out, kind), { recursive: true });
-    for (const [name, text] of Object.entries(texts)) fs.writeFileSync(path.join(job.out, kind, name + ".json"), text);
+  run(`load(${JSON.stringify(job.names)})`);
+  for (const [name, text] of Object.entries(JSON.parse(run("json.dumps(figures())")))) {
+    // The answers made by the other run speak of its models.
+    if (text !== fs.readFileSync(path.join(job.folder, "figures", name + ".json"), "utf8")) {
+      throw new Error(`DocumentError: ${name} is not the same document when Python starts again`);
+    }
   }
-  
-  run("del result");
-  if (job.wipe !== false) { wipeSmall(py, run); }
-  
+  run("forget()");
+  wipeSmall(py, run);
   space.clear();
   space.destroy();
   py.runPython("import gc; gc.collect()");
-  
-  if (job.wipe !== false) wipeLarge(py._module);
-  
+  wipeLarge(py._module);
   freeOfUndefined(py);
   const heap = py.makeMemorySnapshot({ serializer });
+  const start_of_memory = new Uint32Array(heap.buffer, heap.byteOffset, 4)[1];
+  const same = alike(fresh, heap.subarray(start_of_memory));
+  const digest = createHash("sha256");
+  for (const [from, to] of same) {
+    digest.update(fresh.subarray(from, to));
+    heap.fill(0, start_of_memory + from, start_of_memory + to);
+  }
   fs.writeFileSync(path.join(job.out, "heap.bin"), heap);
-  fs.writeFileSync(path.join(job.out, "snapshot.json"), JSON.stringify({ ...layout, libraries: job.libraries, heap: heap.length }));
+  fs.writeFileSync(path.join(job.out, "snapshot.json"), JSON.stringify(
+    { table, libraries: job.libraries, memory: start_of_memory, same, sha256: digest.digest("hex") }));
 }
 
 // A reference to `undefined` (pyodide.http leaves one) cannot be written: null can.
@@ -94,6 +115,20 @@ function freeOfUndefined(py) {
 function serializer(value) {
   if (typeof value !== "function" || !String(value).includes("Object.fromEntries")) throw new Error(`cannot keep ${value}`);
   return { kind: "dict converter" };
+}
+
+// Stretches [from, to) that a fresh machine's memory holds as well: its constants, which come with the runtime anyway.
+function alike(fresh, memory) {
+  const found = [];
+  const end = Math.min(fresh.length, memory.length);
+  for (let from = 0; from < end; from++) {
+    let to = from;
+    let filled = 0;
+    while (to < end && fresh[to] === memory[to]) filled += fresh[to++] !== 0;
+    if (filled >= SHORTEST) found.push([from, to]);
+    from = to;
+  }
+  return found;
 }
 
 // What is freed keeps its bytes, which nobody reads and every reader would download. Python's own allocator says how

@@ -1,4 +1,4 @@
-"""Runs the app in Pyodide under Node: which modules it needs, then the memory snapshot and each figure's document."""
+"""Runs the app in Pyodide under Node: which modules it needs and what each figure shows, then the memory snapshot."""
 
 import json
 import re
@@ -41,11 +41,11 @@ def reason(output: str) -> str:
 
 
 def taken(places: Places, modules: Modules) -> Path:
-    """A folder with `heap.bin`, `snapshot.json`, `figures/ID.json` and `answers/ID.json`, made from `modules`."""
+    """A folder with `heap.bin` and `snapshot.json`, made from `modules`."""
     tools = b"".join(path.read_bytes() for path in (HERE / "inside.py", HERE / "snapshot.mjs", PRELOAD))
     key = "heap-" + sha256((modules.folder / ".sha256").read_bytes() + tools)[:16]
 
     def make(folder: Path) -> None:
         run(places, "take", {"site": str(modules.folder / "site.zip"), "stdlib": str(modules.folder / "stdlib.zip"),
-                             "libraries": modules.libraries, "folder": str(modules.folder), "out": str(folder)})
+                             "libraries": modules.libraries, "names": modules.names, "folder": str(modules.folder), "out": str(folder)})
     return cached_folder(places.cache / "made", key, make)

@@ -19,10 +19,12 @@ from building.files import cached_folder, sha256
 from building.places import Places
 
 # Distributions whose Python files are offered. Left out, and not imported by what the page uses: pandas, Pillow,
-# contourpy, tornado, nh3, panel-material-ui. MarkupSafe and PyYAML work without their compiled parts.
-PURE = ("panel", "bokeh", "param", "pyviz-comms", "jinja2", "markupsafe", "narwhals", "packaging", "pyyaml", "xyzservices",
+# contourpy, tornado, nh3, panel-material-ui. MarkupSafe works without its compiled part. Some that are imported but
+# never called have a stand-in (`standins/`), a few lines in place of a package.
+PURE = ("panel", "bokeh", "param", "pyviz-comms", "jinja2", "markupsafe", "narwhals", "packaging", "xyzservices",
         "linkify-it-py", "uc-micro-py", "markdown", "markdown-it-py", "mdurl", "mdit-py-plugins", "python-dateutil", "six",
-        "requests", "charset-normalizer", "idna", "urllib3", "certifi", "tqdm", "typing-extensions", "pyodide-http")
+        "typing-extensions")
+STANDINS = Path(__file__).with_name("standins")
 # Offered beside the modules; what is not opened is left out again.
 DATA = (".json", ".css", ".jinja", ".html", ".js")
 LARGEST_DATA_BYTES = 100_000
@@ -32,9 +34,15 @@ OURS_DATA = (".toml", ".json", ".csv", ".css", ".html", ".md", ".txt", ".svg")
 
 @dataclass(frozen=True)
 class Modules:
-    """What the page's Python consists of: a folder with `site.zip`, `stdlib.zip`, `trace.json` and the libraries."""
+    """What the page's Python consists of: a folder with `site.zip`, `stdlib.zip`, `trace.json`, the libraries, and what
+    the figures show: `figures/ID.json` and `answers/ID.json`."""
 
     folder: Path
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the Python modules."""
+        return json.loads((self.folder / "trace.json").read_text())["names"]
 
     @property
     def libraries(self) -> list[str]:
@@ -69,6 +77,8 @@ def gather(places: Places) -> dict[str, bytes]:
         for name in wheel.namelist():
             if name.endswith((".py", ".so")) and "/tests/" not in name:
                 found[name] = wheel.read(name)
+    for path in STANDINS.rglob("*.py"):
+        found[path.relative_to(STANDINS).as_posix()] = path.read_bytes()
     for package in OURS:
         for path in sorted((places.root / package).rglob("*")):
             if path.suffix == ".py" or (path.suffix in OURS_DATA and path.is_file()):

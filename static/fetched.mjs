@@ -88,7 +88,7 @@ export class Files {
       this.count(name, length / bytes);
     }
     if (length !== bytes) throw new Error(`${name} was cut off`);
-    if (globalThis.crypto?.subtle && hex(await crypto.subtle.digest("SHA-256", whole)) !== sha256) {
+    if (globalThis.crypto?.subtle && (await digest(whole)) !== sha256) {
       throw new Error(`${name} is not what this page was built with`);
     }
     return whole;
@@ -124,4 +124,8 @@ function patient(promise, name) {
   return Promise.race([promise, silence]).finally(() => clearTimeout(timer));
 }
 
-const hex = (buffer) => Array.from(new Uint8Array(buffer), (byte) => byte.toString(16).padStart(2, "0")).join("");
+/** SHA-256 in hexadecimal digits; only where the page came over https or from this machine. */
+export async function digest(bytes) {
+  const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+  return Array.from(hash, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

@@ -12,29 +12,30 @@ export const ENV = { HOME: "/home/pyodide", LANG: "en_US.UTF-8", PYTHONHASHSEED:
 /** Pyodide's module factory, with the libraries loaded before Python starts.
  *  @param {(settings: object) => Promise<object>} create  default export of pyodide.asm.mjs
  *  @param {[string, Uint8Array][]} libraries  path under site-packages, bytes; order matters
- *  @param {(layout: {before: number, table: number}) => void} report  the table's length before and after; may throw */
-export function withLibraries(create, libraries, report = () => {}) {
+ *  @param {(settings: object) => void} report  called once they are in, with wasmTable and HEAPU8; may throw
+ *  @param {(module: object) => Promise<void>} ready  called last, before a snapshot is put in */
+export function withLibraries(create, libraries, report = () => {}, ready = async () => {}) {
   return (settings) => new Promise((done, fail) => {
     settings.onRuntimeInitialized = () => {
       try {
-        const before = settings.wasmTable.length;
         for (const [name, bytes] of libraries) {
           const path = SITE + name;
           settings.FS.mkdirTree(path.slice(0, path.lastIndexOf("/")));
           settings.FS.writeFile(path, bytes);
           settings.loadDynamicLibrary(path, { global: false, nodelete: true, allowUndefined: true }, {});
         }
-        report({ before, table: settings.wasmTable.length });
+        report(settings);
       } catch (error) {
         fail(error); // thrown here, Emscripten would lose it
         throw error;
       }
     };
-    create(settings).then((module) => {
+    create(settings).then(async (module) => {
       // Pyodide asks for INITIAL_MEMORY when it restores, but its wasm file owns its memory: grow it.
       const wanted = settings.INITIAL_MEMORY ?? 0;
       if (module.HEAP8.length < wanted) module._emscripten_resize_heap(wanted);
+      await ready(module);
       done(module);
-    }, fail);
+    }).catch(fail);
   });
 }

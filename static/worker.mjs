@@ -4,7 +4,7 @@
 // compresses by itself). A page says {what: "ask", ask, figure, values} with ALL values of the figure as JSON, or
 // {what: "ping"}. It hears {what: "progress", loaded, total} in bytes, {what: "live", boot, version}, {what: "failed",
 // error}, {what: "patch", figure, ask, json, buffers: [[id, ArrayBuffer]...]}, {what: "wrong", figure, ask, error}.
-import { Files } from "./fetched.mjs";
+import { Files, digest } from "./fetched.mjs";
 import { ENV, SITE, withLibraries } from "./preload.mjs";
 import { FILES, LOCK, SNAPSHOT, VERSION } from "./python/files.mjs";
 
@@ -105,12 +105,26 @@ async function restore() {
     _snapshotDeserializer: () => (entries) =>
       Object.fromEntries(Array.from(entries, ([key, value]) => [key, value === undefined ? null : value])),
     // Another engine may hold another number of table entries (WebKitGTK 2.50 does): the heap's pointers would be off.
-    createPyodideModule: withLibraries(create, loaded, ({ table }) => {
-      if (table !== SNAPSHOT.table) throw new Error(`this engine's table has ${table} entries, the snapshot's ${SNAPSHOT.table}`);
-    }),
+    createPyodideModule: withLibraries(create, loaded, ({ wasmTable: { length } }) => {
+      if (length !== SNAPSHOT.table) throw new Error(`this engine's table has ${length} entries, the snapshot's ${SNAPSHOT.table}`);
+    }, async (module) => complete(await heap, module.HEAPU8)),
   }));
   py._api.config._loadSnapshot = null; // else its bytes are kept twice
   return py;
+}
+
+/** Puts into the heap what it shares with a fresh machine: the runtime's constants, left out of the file. */
+async function complete(heap, fresh) {
+  const { memory, same, sha256 } = SNAPSHOT;
+  const shared = new Uint8Array(same.reduce((sum, [from, to]) => sum + to - from, 0));
+  let at = 0;
+  for (const [from, to] of same) {
+    const part = fresh.subarray(from, to);
+    heap.set(part, memory + from);
+    shared.set(part, at);
+    at += part.length;
+  }
+  if (globalThis.crypto?.subtle && (await digest(shared)) !== sha256) throw new Error("this engine's memory starts out differently");
 }
 
 /** Python from its modules, as slow as starting is. */

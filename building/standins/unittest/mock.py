@@ -1,0 +1,5 @@
+"""See the package."""
+
+
+class Mock:
+    """A class that nothing is an instance of."""
