@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from model import engines, rows, terms
+from model.machine import DATASHEET
 from model.passes import pass_cost
 
 SEEDS = (0, 1)              # arrivals drawn anew for each; the mean is the prediction
@@ -66,8 +67,13 @@ def spec_of(row):
 
 def metric(row, name):
     """A metric of model.server.serve, or e2e_ms_mean, for a row under load: mean over stages (by their requests) and seeds."""
-    m = rows.machine_of(row)
-    return dict(zip(METRICS, served(m, spec_of(row), terms.profile(m.engine, m.gpu))))[name]
+    return metric_of(rows.machine_of(row), spec_of(row), name)
+
+
+def metric_of(m, spec, name):
+    """The same for a machine and a Spec."""
+    profile = None if m.engine == DATASHEET else terms.profile(m.engine, m.gpu)
+    return dict(zip(METRICS, served(m, spec, profile)))[name]
 
 
 METRICS = ("ttft_ms_mean", "ttft_ms_p99", "itl_ms_mean", "itl_ms_median", "tpot_ms_mean", "tokens_per_s", "e2e_ms_mean")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from model import engines, kernels, load, rows
-from model.machine import machine
+from model.machine import DATASHEET, machine
 from model.memory import kv_memory
 from model.passes import pass_cost
 from model.speculation import expected_tokens
@@ -159,14 +159,21 @@ def _kv_tokens(row, found):
     longest = re.search(r"max(?:_model)?_len\D*(\d+)", words)
     said = re.search(r"mbt\s*=?\s*(\d+)", words)
     tokens = float(said[1]) if said else engines.profiled_tokens(m, float(longest[1]) if longest else None)
-    usable, other = engines.memory_terms(m, float(share[1]) if share else None, pass_tokens=tokens)
-    budget = kv_memory(m, overhead_bytes=other, utilization=usable / engines.visible_bytes(m.gpu)).budget_bytes
+    budget = _budget_bytes(m, float(share[1]) if share else None, tokens)
     if budget <= 0:
         raise ValueError("a card on which the weights fit")
     if row.unit == "GiB":
         return budget / 2**30
     each = BLOCK * m.llm.kv_bytes_per_token(m.kv)
     return budget // each * (1 if row.unit == "blocks" else BLOCK)
+
+
+def _budget_bytes(m, utilization, pass_tokens):
+    """What a server leaves for KV caches; at the datasheet's values what kv_memory says."""
+    if m.engine == DATASHEET:
+        return kv_memory(m, utilization=utilization).budget_bytes
+    usable, other = engines.memory_terms(m, utilization, pass_tokens=pass_tokens)
+    return usable - m.llm.weights_bytes(m.weights) - other
 
 
 def _kv_each(row, found):

@@ -1,6 +1,7 @@
 """What a row of a file of measurements says: which machine, which engine, how loaded. Tolerant of how people write names.
 
 The columns are those of data/measured/README.md. Nothing is predicted here; model.predict does that."""
+import contextlib
 import csv
 import functools
 import io
@@ -8,7 +9,7 @@ import re
 from dataclasses import dataclass, replace
 
 from model import catalogue, terms
-from model.machine import machine
+from model.machine import DATASHEET, machine
 
 COLUMNS = ("id", "source", "llm", "weights", "gpu", "engine", "load", "prompt_tokens", "context_or_output", "quantity",
            "value", "unit")
@@ -22,6 +23,7 @@ FLASH_SINCE = "2025-09"  # llama.cpp chooses flash attention by itself since its
 DISTILLED = ((r"deepseek-r1-distill-llama", "llama-3.1"), (r"deepseek-r1-distill-qwen", "qwen2.5"),
              (r"llama-3\.1-nemotron", "llama-3.1"), (r"qwq-32b", "qwen2.5-32b"), (r"^meta-", ""), (r"^llama3", "llama-3"),
              (r"^llama-(1-)?7b", "llama-2-7b"), (r"^llama-2-13b", "llama-13b"))  # same shapes under another name
+_as_datasheet = []  # see as_datasheet()
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,18 @@ def _row(words, line):
 def machine_of(row, default_gpu=None):
     """The Machine of a row. ValueError says which of model, card, engine or format is not known."""
     words = " ".join(row.text(c) for c in ("load", "quantity"))
-    return _machine(*(row.text(c) for c in ("llm", "weights", "gpu", "engine", "date")), words, default_gpu)
+    m = _machine(*(row.text(c) for c in ("llm", "weights", "gpu", "engine", "date")), words, default_gpu)
+    return replace(m, engine=DATASHEET) if _as_datasheet else m
+
+
+@contextlib.contextmanager
+def as_datasheet():
+    """Within it, every row's machine is at the datasheet's values: for what a plain roofline says to a row."""
+    _as_datasheet.append(True)
+    try:
+        yield
+    finally:
+        _as_datasheet.pop()
 
 
 @functools.lru_cache(maxsize=4096)

@@ -116,14 +116,13 @@ def profile(engine, gpu):
 
 
 def _vllm(entry, gpu):
-    serial = entry["host"] == "serial"
     return Profile(
         family="vllm", flash=True, stream_share=value("stream_share"), stream_share_many=value("stream_share_many"),
         knee=value("knee"),
         matrix_share=power_share(gpu) * value("matrix_share" if gpu.kind == "consumer" else "matrix_share_full"),
         quantised_share=1.0, attention_share=value("attention_share"), attention_ramp_us=value("attention_ramp_us"),
         score_passes=0.0, kv_share=value("stream_share"), layer_us=value("layer_us"),
-        host_pass_ms=value("host_pass_ms") if serial else 0.0, host_person_ms=value("host_person_ms") if serial else 0.0,
+        host_pass_ms=entry["host_pass_ms"], host_person_ms=value("host_person_ms") if entry["host_people"] else 0.0,
         request_ms=value("request_ms"), bytes_s_cap=float("inf"), flops_cap=float("inf"), utilization=entry["utilization"])
 
 

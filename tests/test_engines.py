@@ -51,7 +51,7 @@ def test_a_card_never_holds_more_than_is_printed_on_it(m):
 
 
 @pytest.mark.parametrize("load, pass_ms", [
-    ((1, 0), 15.933), ((10, 2048), 18.596), ((0, 0, 8192), 796.415), ((9, 2048, 256), 25.764)])  # facts/essay.md
+    ((1, 0), 15.933), ((10, 2048), 18.596), ((0, 0, 8192), 796.415), ((9, 2048, 256), 25.763)])  # facts/essay.md
 def test_datasheet_numbers_are_untouched(load, pass_ms):
     assert time_of(machine(), *load) == pytest.approx(pass_ms, abs=0.001)
 
@@ -71,7 +71,7 @@ def test_a_cause_that_goes_away_makes_a_pass_quicker(slower, quicker):
 
 
 def test_terms_are_few_and_each_is_explained():
-    fitted = [row for row in points.measured() if "gamma" not in row.quantity
+    fitted = [row for row in points.measured() if "gamma" not in row.quantity and "nanoGPT" not in row.text("engine")
               and predict.group_of(row) != predict.SIZE and predict.predict(row).value is not None]
     assert len(terms.definitions()) * 10 <= len(fitted)
     for term in terms.definitions().values():

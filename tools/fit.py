@@ -1,6 +1,8 @@
 """Fits the terms of the engines on published measurements, and writes what it found to model/data/engines/.
 
-    python tools/fit.py              fits all terms, writes fitted.toml
+    python tools/fit.py              fits all terms from their starting values, writes fitted.toml
+    python tools/fit.py --again      fits all terms from fitted.toml on
+    python tools/fit.py --story      writes story.toml: the error of the roofline, and of the engines without each cause
     python tools/fit.py --held-out   fits again without each pair of source and card, writes held_out.csv and spread.toml
 
 Needs scipy besides numpy. Each row's residual is the logarithm of prediction over measurement; groups of like rows of one
@@ -21,43 +23,57 @@ from scipy.optimize import least_squares
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from model import load, predict, rows, terms
+from model import load, predict, rows, story, terms
 
 OUT = ROOT / "model" / "data" / "engines"
 MEASURED = ROOT / "model" / "data" / "measured" / "measured.csv"
 WITHOUT_TERMS = ("gamma=", "KV bytes per token", "KV self size")  # formulas without a free number
+STAND_INS = ("nanogpt",)  # engines without terms of their own
+PULL = 0.05        # residual of a term at the edge of its range, so that one which no row speaks of stays in the middle
 TAIL = 0.15        # residual from which a row counts less than its square: one odd row must not bend a term
 STEP = 0.02        # relative step of the derivatives: a simulated server answers in small jumps
+HELD_OUT_STEPS = 8  # evaluations of a fit that starts at the fit with all rows
 BAND = 0.85        # share of held-out rows that an error band is made to contain (at least 0.8 is asked for)
 HELD_OUT_COLUMNS = ("id", "source", "gpu", "engine", "group", "measured", "predicted", "error")
 
 
 def fitted_rows():
-    """The rows that terms are fitted on: those that a term has a say in and that can be predicted."""
+    """The rows that terms are fitted on: those that a term has a say in, that can be predicted, and whose engine has terms
+    of its own; another's that stand in must not be bent by it."""
     found = rows.read_rows(MEASURED.read_text(encoding="utf-8"))
     return [row for row in found if not _formula(row) and predict.predict(row).value is not None]
 
 
-def fit(chosen, start, steps):
-    """Values of all terms by name that fit the chosen rows, from the values in start. ValueError outside a range."""
+def fit(chosen, start, steps, slope="2-point", reach=2.0):
+    """Values of all terms by name that fit the chosen rows, from the values in start. slope: (rows, terms) derivatives of
+    the logarithms, where they are known and the fit stays near start. reach: how many times its plausible range a term may
+    roam (in logarithms), above 1 so that one which wants out of it is seen to leave. ValueError outside a range."""
     names = list(terms.definitions())
     weights = _weights(chosen)
+    middle, half = (np.array(x) for x in zip(*map(_range, names)))
+
+    def residuals(logs):
+        misses = _residuals(chosen, dict(zip(names, np.exp(logs))))
+        return np.concatenate([weights * misses, PULL * (logs - middle) / half])
+
+    jac = slope if isinstance(slope, str) else lambda logs: np.vstack([weights[:, None] * slope, np.diag(PULL / half)])
     found = least_squares(
-        lambda logs: weights * _residuals(chosen, dict(zip(names, np.exp(logs)))), [math.log(start[n]) for n in names],
-        loss="soft_l1", f_scale=TAIL, diff_step=STEP / 3, max_nfev=steps, x_scale=[_width(n) for n in names],
-        bounds=tuple(np.transpose([_bounds(n) for n in names])))
+        residuals, [math.log(start[n]) for n in names], jac=jac, loss="soft_l1", f_scale=TAIL, diff_step=STEP / 3,
+        max_nfev=steps, x_scale=half, bounds=(middle - reach * half, middle + reach * half))
     return terms.checked(dict(zip(names, np.exp(found.x))))
 
 
-def _width(name):
+def _range(name):
+    """Middle and half width of a term's plausible range, in logarithms."""
     term = terms.definitions()[name]
-    return math.log(term.high / term.low)
+    return math.log(term.low * term.high) / 2, math.log(term.high / term.low) / 2
 
 
-def _bounds(name):
-    """Wider than the plausible range, so that a term which wants out of it is seen to leave."""
-    term = terms.definitions()[name]
-    return math.log(term.low) - 0.5 * _width(name), math.log(term.high) + 0.5 * _width(name)
+def slopes(chosen, values):
+    """(rows, terms): how the logarithm of each row's prediction moves with the logarithm of each term, around values."""
+    def moved(name, by):
+        return _residuals(chosen, {**values, name: values[name] * math.exp(by)})
+    return np.transpose([(moved(name, STEP) - moved(name, -STEP)) / (2 * STEP) for name in terms.definitions()])
 
 
 def _residuals(chosen, values):
@@ -95,10 +111,15 @@ def folds():
     return found
 
 
-def left_out(out):
-    """Lines of HELD_OUT_COLUMNS: predictions for rows by terms fitted without them."""
+def left_out(task):
+    """Lines of HELD_OUT_COLUMNS: predictions for rows by terms fitted without them. task: those rows, and the slopes of all.
+    A fit without a few rows stays near the fit with them, so that the slopes there serve for every fold; a term whose only
+    rows are left out stays within its range."""
+    out, slope = task
     names = {row.id for row in out}
-    values = fit([row for row in fitted_rows() if row.id not in names], terms.fitted(), steps=4)
+    everything = fitted_rows()
+    kept = np.array([row.id not in names for row in everything])
+    values = fit([row for row, keep in zip(everything, kept) if keep], terms.fitted(), HELD_OUT_STEPS, slope[kept], reach=0.999)
     with terms.trying(values):
         return [_line(predict.predict(row)) for row in out]
 
@@ -116,7 +137,7 @@ def without_terms():
 
 
 def _formula(row):
-    return any(word in row.quantity for word in WITHOUT_TERMS)
+    return any(word in row.quantity for word in WITHOUT_TERMS) or row.text("engine").lower().startswith(STAND_INS)
 
 
 def _family(row):
@@ -148,19 +169,34 @@ def write_held_out(lines):
     (OUT / "spread.toml").write_text("\n".join(text), encoding="utf-8")
 
 
+def write_story(told):
+    """story.toml."""
+    text = ["# Written by tools/fit.py --story: median absolute errors over data/measured/measured.csv.", ""]
+    for group, entry in told.items():
+        text += [f'["{group}"]', f"roofline = {entry['roofline']}", f"engine = {entry['engine']}", f'["{group}".without]',
+                 *(f'"{cause}" = {error}' for cause, error in entry["without"].items()), ""]
+    (OUT / "story.toml").write_text("\n".join(text), encoding="utf-8")
+
+
 def main():
     load.SEEDS = load.SEEDS[:1]  # one draw of arrivals is enough for the slope of a term
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--held-out", action="store_true", help="fit without each pair of source and card in turn")
+    parser.add_argument("--again", action="store_true", help="start where fitted.toml is")
+    parser.add_argument("--story", action="store_true", help="the errors of the roofline and without each cause")
     parser.add_argument("--processes", type=int, default=2)
     asked = parser.parse_args()
+    if asked.story:
+        write_story(story.tell())
+        return
     chosen = fitted_rows()
     if not asked.held_out:
-        start = {name: term.start for name, term in terms.definitions().items()}
-        write_fitted(fit(chosen, start, steps=9), len(chosen))
+        start = terms.fitted() if asked.again else {name: term.start for name, term in terms.definitions().items()}
+        write_fitted(fit(chosen, start, steps=7), len(chosen))
         return
+    slope = slopes(chosen, terms.fitted())
     with multiprocessing.Pool(asked.processes) as pool:
-        parts = pool.map(left_out, folds(), chunksize=1)
+        parts = pool.map(left_out, [(fold, slope) for fold in folds()], chunksize=1)
     write_held_out([line for part in parts for line in part] + without_terms())
 
 
