@@ -4,7 +4,7 @@
 
 Each part is a cause with a term of its own (model.terms); never faster than the datasheet."""
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -43,6 +43,7 @@ def pass_terms(m, users, context, prompt_tokens=0, prompt_offset=0):
     """The PassTerms of a pass as in model.passes.pass_cost; arguments broadcast, nothing is checked."""
     users, context, prompt_tokens, prompt_offset = (
         np.asarray(a, dtype=float) for a in (users, context, prompt_tokens, prompt_offset))
+    m, given = _working(m), m
     t = terms.profile(m.engine, m.gpu)
     weights, kv = pass_bytes(m, users, context, prompt_tokens, prompt_offset)
     read = weights - terms_time.looked_up_bytes(m)
@@ -55,10 +56,20 @@ def pass_terms(m, users, context, prompt_tokens=0, prompt_offset=0):
     attention_ms = terms_time.attention_ms(m, t, prompt_tokens, prompt_offset)
     overhead_ms = terms_time.host_ms(m, t, outputs, repeats)
     pass_ms = terms_time.norm(weights_ms, products_ms, t.knee) + kv_ms + attention_ms + overhead_ms
-    floor_ms = 1000.0 * np.maximum((weights + kv) / m.gpu.bandwidth_bytes_s,
-                                   pass_flops(m, users, prompt_tokens) / m.gpu.peak_flops)
+    floor_ms = 1000.0 * np.maximum((weights + kv) / given.gpu.bandwidth_bytes_s,
+                                   pass_flops(given, users, prompt_tokens) / given.gpu.peak_flops)
     return PassTerms(*np.broadcast_arrays(weights_ms + kv_ms, products_ms + attention_ms, kv_ms, overhead_ms,
                                           np.maximum(pass_ms, floor_ms)))
+
+
+def _working(m):
+    """The Machine whose rates a pass has: llama.cpp puts layers on one card after the other, so that of several cards one
+    works at a time (--split-mode layer, its default)."""
+    count = m.gpu.count
+    if count == 1 or not m.engine.startswith("llama.cpp"):
+        return m
+    one = replace(m.gpu, count=1, bandwidth_bytes_s=m.gpu.bandwidth_bytes_s / count, peak_flops=m.gpu.peak_flops / count)
+    return replace(m, gpu=one)
 
 
 def request_ms(m):

@@ -33,12 +33,15 @@ class Spec:
 
 @dataclass(frozen=True)
 class Closed:
-    """A closed loop: ttft_ms, itl_ms, tokens_per_s of all together, request_ms from sending to the last token."""
+    """A closed loop: ttft_ms, itl_ms, request_ms from sending to the last token; tokens_per_s of all replies together,
+    all_tokens_per_s with the prompts, requests_per_s."""
 
     ttft_ms: float
     itl_ms: float
-    tokens_per_s: float
     request_ms: float
+    tokens_per_s: float
+    all_tokens_per_s: float
+    requests_per_s: float
 
 
 def batch_tokens(m):
@@ -66,7 +69,7 @@ def spec_of(row):
 
 
 def metric(row, name):
-    """A metric of model.server.serve, or e2e_ms_mean, for a row under load: mean over stages (by their requests) and seeds."""
+    """One of METRICS for a row under load: mean over stages (by their requests) and seeds."""
     return metric_of(rows.machine_of(row), spec_of(row), name)
 
 
@@ -76,7 +79,8 @@ def metric_of(m, spec, name):
     return dict(zip(METRICS, served(m, spec, profile)))[name]
 
 
-METRICS = ("ttft_ms_mean", "ttft_ms_p99", "itl_ms_mean", "itl_ms_median", "tpot_ms_mean", "tokens_per_s", "e2e_ms_mean")
+SERVED = ("ttft_ms_mean", "ttft_ms_p99", "itl_ms_mean", "itl_ms_median", "tpot_ms_mean", "tokens_per_s")
+METRICS = (*SERVED, "ttft_ms_median", "e2e_ms_mean", "requests_per_s", "all_tokens_per_s")
 
 
 @functools.lru_cache(maxsize=4096)
@@ -92,8 +96,11 @@ def _serve(m, spec, rate, seed):
     random = np.random.default_rng(seed)
     run = serve(m, arrivals=np.cumsum(gaps_s(rate, spec.requests, random)) * 1000.0,
                 prompts=lengths(spec, 0, random), outputs=lengths(spec, 1, random), max_batched_tokens=spec.batch_tokens)
-    found = {name: getattr(run, name) for name in METRICS[:-1]}
-    return {**found, "e2e_ms_mean": found["ttft_ms_mean"] + (spec.output - 1) * found["tpot_ms_mean"]}
+    found = {name: getattr(run, name) for name in SERVED}
+    share = run.tokens_per_s / run.outputs.sum()
+    return {**found, "ttft_ms_median": float(np.median(run.first_token_ms - run.arrival_ms)),
+            "e2e_ms_mean": float(np.mean(run.end_ms - run.arrival_ms)), "requests_per_s": share * len(run.outputs),
+            "all_tokens_per_s": share * (run.prompts.sum() + run.outputs.sum())}
 
 
 def gaps_s(rate, requests, random):
@@ -146,5 +153,6 @@ def closed_loop(row):
     wait_ms = (decode_ms / 2 if people > 1 else 0.0) + read_ms * busy / (2 * (1 - min(busy, 0.9)))
     ttft_ms = engines.request_ms(m) + read_ms + wait_ms
     request_ms = ttft_ms + (output - 1) * itl_ms
-    return Closed(ttft_ms, itl_ms, people * output * 1000.0 / request_ms, request_ms)
+    each = people * 1000.0 / request_ms
+    return Closed(ttft_ms, itl_ms, request_ms, each * output, each * (prompt + output), each)
 

@@ -103,7 +103,8 @@ def _prefill_speed(row, found):
 
 def _first_token(row, found):
     if load.spec_of(row):
-        return load.metric(row, "ttft_ms_p99" if "p99" in row.quantity.lower() else "ttft_ms_mean")
+        name = _statistic(row, {"p99": "ttft_ms_p99", "median": "ttft_ms_median", "mean": "ttft_ms_mean"})
+        return load.metric(row, name)
     tokens = rows.numbers_in(row.text("prompt_tokens"))
     if not tokens:
         raise ValueError("how long the prompt is (prompt_tokens), or how many requests a second arrive (load)")
@@ -117,12 +118,20 @@ def _batch_tokens(row):
     return float(found[1] or found[2]) if found else float(load.batch_tokens(rows.machine_of(row)))
 
 
+def _statistic(row, known):
+    """The metric that a row's statistic is (mean without a word for it). ValueError for one that the server does not keep."""
+    name = row.quantity.lower().replace("p50", "median").replace("average", "mean").replace("avg", "mean")
+    found = re.search(r"\b(p\d+|median|max|min|std)\b", name)
+    word = found[1] if found else "mean"
+    if word not in known:
+        raise ValueError(f"a statistic that the simulated server keeps ({', '.join(known)}), not {word}")
+    return known[word]
+
+
 def _between_tokens(row, found):
-    name = row.quantity.lower()
-    if load.spec_of(row):
-        return load.metric(row, "tpot_ms_mean" if "tpot" in name else
-                           "itl_ms_median" if "median" in name or "p50" in name else "itl_ms_mean")
-    return load.closed_loop(row).itl_ms
+    mean = "tpot_ms_mean" if "tpot" in row.quantity.lower() else "itl_ms_mean"
+    name = _statistic(row, {"median": "itl_ms_median" if mean == "itl_ms_mean" else mean, "mean": mean})
+    return load.metric(row, name) if load.spec_of(row) else load.closed_loop(row).itl_ms
 
 
 def _throughput(row, found):
@@ -131,9 +140,11 @@ def _throughput(row, found):
         people = rows.people_of(row)
         held = float(pool[1]) / 100 * float(pool[2].replace(",", ""))
         return people * 1000.0 / pass_cost(rows.machine_of(row), users=people, context=held / people).pass_ms
+    kind = "requests" if "req" in row.unit or "request" in row.quantity else "all" if "total" in row.quantity else "output"
     if load.spec_of(row):
-        return load.metric(row, "tokens_per_s")
-    return load.closed_loop(row).tokens_per_s
+        return load.metric(row, {"requests": "requests_per_s", "all": "all_tokens_per_s", "output": "tokens_per_s"}[kind])
+    closed = load.closed_loop(row)
+    return {"requests": closed.requests_per_s, "all": closed.all_tokens_per_s, "output": closed.tokens_per_s}[kind]
 
 
 def _request(row, found):
@@ -164,6 +175,10 @@ def _kv_tokens(row, found):
         raise ValueError("a card on which the weights fit")
     if row.unit == "GiB":
         return budget / 2**30
+    if "concurrency" in row.quantity.lower():
+        if not longest:
+            raise ValueError("how long a request may be (max_len in load)")
+        return budget / m.llm.kv_bytes_per_token(m.kv) / float(longest[1])
     each = BLOCK * m.llm.kv_bytes_per_token(m.kv)
     return budget // each * (1 if row.unit == "blocks" else BLOCK)
 
@@ -212,7 +227,7 @@ QUANTITIES = (
     (r"decode/prefill per-token cost ratio B=(\d+)", SPEED, kernels.cost_ratio),
     (r"gamma=(\d+) alpha=([\d.]+) c=([\d.]+)", GUESSES, _leviathan), (r"EAGLE.*?(?:chain (\d+)|$)", GUESSES, _eagle),
     (r"KV bytes per token", SIZE, _kv_each), (r"KV (?:self|buffer) size", SIZE, _kv_self),
-    (r"KV (?:GiB|tokens|cache size)|GPU blocks", FIT, _kv_tokens), (r"fit intercept", SPEED, _fit_intercept),
+    (r"KV (?:GiB|tokens|cache size)|GPU blocks|concurrency", FIT, _kv_tokens), (r"fit intercept", SPEED, _fit_intercept),
     (r"fit slope", SPEED, _fit_slope), (r"throughput", THROUGHPUT, _throughput), (r"prefill|^pp|prompt (?:eval|processing)", FIRST, _prefill_speed),
     (r"decode|^tg|token generation|eval", SPEED, _decode_speed), (r"TTFT|first token", FIRST, _first_token),
     (r"ITL|TPOT|inter-token|per output token", SPEED, _between_tokens), (r"E2E|end.to.end", WHOLE, _request))
