@@ -5,13 +5,14 @@ import numpy as np
 import param
 
 import model
-from model.memory import UTILIZATION
+from model.engines import visible_bytes
+from model.machine import DATASHEET
 from widgets.picture import Picture
 from widgets.plots import blocks, labels, lines, plot, ticks
 
 from .figure import Control, Figure
 from .machine import CHOSEN_MACHINE, CONTEXTS, MachineSettings
-from .words import count, digits, gb, people, percent, sentence, tokens, whole
+from .words import count, gb, people, percent, sentence, tokens, whole
 
 FRAME = 1.62        # the bar's frame, as a multiple of the card: room past the line for who does not fit
 TOP, BOTTOM = 1.0, 0.0
@@ -29,7 +30,8 @@ def compute(s: Settings) -> Picture:
     m = s.machine()
     memory = model.kv_memory(m, users=s.users, context=s.context)
     fit, misfit = min(memory.users_fit, s.users), s.users - min(memory.users_fit, s.users)
-    scale = FRAME * memory.capacity_bytes / 1e9
+    card = _card_bytes(m) / 1e9
+    scale = FRAME * card
     line, each = memory.usable_bytes / 1e9, memory.kv_bytes_each / 1e9
     start = (memory.weights_bytes + memory.overhead_bytes) / 1e9
     inside = _row(start, each, fit)
@@ -40,10 +42,10 @@ def compute(s: Settings) -> Picture:
     arrived = steps[:, None] > np.arange(fit)
     waiting = steps[:, None] > fit + np.arange(len(outside["left"]))
     weights = memory.weights_bytes / 1e9
-    numbers = _numbers(inside, fit)
+    answer = _answer(s, memory, fit, misfit)
     return Picture(
         sources={
-            "bar": dict(left=[0.0], right=[memory.capacity_bytes / 1e9], bottom=[BOTTOM], top=[TOP]),
+            "bar": dict(left=[0.0], right=[card], bottom=[BOTTOM], top=[TOP]),
             "weights": _block(0, min(weights, line)),
             "too_heavy": _block(line, min(weights, scale)) if weights > line else _block(),
             "overhead": _block(min(weights, line), min(start, line)) if weights < line else _block(),
@@ -55,26 +57,49 @@ def compute(s: Settings) -> Picture:
             "overhead_name": dict(x=[min(start, line)], y=[1.58], text=[f"overhead {gb(memory.overhead_bytes)}"],
                                   room=[scale]),
             "line_name": dict(x=[line * 1.008], y=[1.2], text=[f"{gb(memory.usable_bytes)} usable"], room=[scale - line]),
-            "numbers": numbers,
+            "numbers": _numbers(inside, fit),
             "more": _more(outside, misfit, scale, line),
         },
         frames={
             "people.right": np.where(arrived, inside["right"], inside["left"]),
             "outside.right": np.where(waiting, outside["right"], outside["left"]),
-            "say.sentence": [f"{_moment(step, s.users, fit)} {_answer(s, memory, fit, misfit)}" for step in steps],
+            "say.sentence": [f"{_moment(step, s.users)}{answer}" for step in steps],
         },
-        clock_ms=steps * 1000.0, frame_names=[f"{whole(n)} of {whole(s.users)} people" for n in steps],
+        clock_ms=steps * 1000.0, frame_names=[f"{whole(n)} of {whole(s.users)} {'person' if s.users == 1 else 'people'}" for n in steps],
         telling=s.users, play_s=min(6.0, 1.0 + 0.45 * s.users),
-        props={"bar.x.end": scale, **ticks("bar.axis", _tick_values(memory.capacity_bytes / 1e9))},
+        props={"bar.x.end": scale, **ticks("bar.axis", _tick_values(card))},
         facts=dict(
             users=whole(s.users), context=whole(s.context), weights=gb(memory.weights_bytes), each=gb(memory.kv_bytes_each),
-            kv_bytes_per_token=whole(memory.kv_bytes_per_token), budget=gb(memory.budget_bytes),
+            kv_bytes_per_token=whole(memory.kv_bytes_per_token), budget=gb(memory.budget_bytes) if memory.budget_bytes > 0 else "nothing",
             budget_tokens=whole(memory.budget_tokens), fit=count(fit), misfit=count(misfit), users_fit=whole(memory.users_fit),
-            capacity=gb(memory.capacity_bytes), overhead=gb(memory.overhead_bytes), utilization=percent(UTILIZATION),
-            layers=whole(m.llm.layers), kv_heads=whole(m.llm.kv_heads), head_size=whole(m.llm.head_size),
-            bits=digits(m.kv.bits), wanted=gb(s.users * memory.kv_bytes_each)),
+            capacity=gb(card * 1e9), overhead=gb(memory.overhead_bytes), utilization=percent(line / card),
+            usable=gb(memory.usable_bytes), rest=gb(memory.budget_bytes), kept=_kept(m), window=_window(m.llm),
+            wanted=gb(s.users * memory.kv_bytes_each)),
         table=(["person", "KV cache (bytes)", "fits"],
                [[i + 1, memory.kv_bytes_each, "yes" if i < fit else "no"] for i in range(s.users)]))
+
+
+def _card_bytes(m: model.Machine) -> float:
+    """The card's memory: as it is sold on the datasheet; for a server what it sees, where that is more (GB are GiB)."""
+    return m.gpu.memory_bytes if m.engine == DATASHEET else max(m.gpu.memory_bytes, visible_bytes(m.gpu))
+
+
+def _kept(m: model.Machine) -> str:
+    """What one token keeps in the KV cache, as a product: the left side of bytes a token."""
+    bits = f"{m.kv.bits:g} bits ÷ 8"
+    if m.llm.latent:
+        values, scales = f"{whole(m.llm.latent)} shared values", m.kv.scale_bytes
+    else:
+        values, scales = f"2 × {whole(m.llm.kv_heads)} KV heads × {whole(m.llm.head_size)} values", 2 * m.llm.kv_heads * m.kv.scale_bytes
+    each = f"({values} × {bits} + {whole(scales)} of scales)" if scales else f"{values} × {bits}"
+    return f"{whole(m.llm.layers)} layers × {each}"
+
+
+def _window(llm) -> str:
+    """What a model with sliding windows keeps less, "" for others."""
+    if not llm.window_layers:
+        return ""
+    return f"({whole(llm.window_layers)} of its {whole(llm.layers)} layers keep the last {tokens(llm.window)} only)"
 
 
 def _row(start: float, each: float, n: int) -> dict:
@@ -99,7 +124,7 @@ def _more(outside: dict, misfit: int, scale: float, line: float) -> dict:
     if not misfit:
         return dict(x=[], y=[], text=[], room=[])
     hidden = misfit - len(outside["left"])
-    text = f"{count(misfit)} {'does' if misfit == 1 else 'do'} not fit" + (f" ({hidden} not drawn)" if hidden > 0 else "")
+    text = f"{count(misfit)} {'does' if misfit == 1 else 'do'} not fit" + (f" ({count(hidden)} not drawn)" if hidden > 0 else "")
     return dict(x=[scale], y=[1.58], text=[text], room=[scale - line])
 
 
@@ -108,23 +133,34 @@ def _tick_values(capacity_gb: float) -> list[float]:
     return list(np.arange(0, capacity_gb * FRAME, step))
 
 
-def _moment(step: int, users: int, fit: int) -> str:
+def _moment(step: int, users: int) -> str:
+    """Who has arrived, with a space behind it; "" when all have."""
     if step == users:
         return ""
     if step == 0:
-        return "Nobody is here yet."
-    return f"{sentence(people(step))} of {whole(users)} {'is' if step == 1 else 'are'} here."
+        return "Nobody is here yet. "
+    return f"{sentence(count(step))} of {people(users)} {'is' if step == 1 else 'are'} here. "
 
 
 def _answer(s: Settings, memory: model.Memory, fit: int, misfit: int) -> str:
-    each = (f"{sentence(people(s.users))} at {tokens(s.context)} want {gb(s.users * memory.kv_bytes_each)} of KV cache, "
-            f"{whole(memory.kv_bytes_per_token)} bytes a token.")
+    """What they want, what is left, who fits."""
+    one = s.users == 1
+    wanted = (f"{sentence(people(s.users))} at {tokens(s.context)} want{'s' if one else ''} {gb(s.users * memory.kv_bytes_each)} "
+              f"of KV cache, {whole(memory.kv_bytes_per_token)} bytes a token {_window(s.machine().llm)}").rstrip() + "."
     if memory.budget_bytes <= 0:
-        return f"{each} The weights and the overhead alone are larger than what the card may use: nobody fits."
-    left = f" Beside the weights {gb(memory.budget_bytes)} are left, {tokens(memory.budget_tokens)}."
-    if not misfit:
-        return f"{each}{left} {'All of them fit' if s.users > 1 else 'It fits'}; {count(memory.users_fit)} would."
-    return f"{each}{left} {sentence(count(fit))} fit{'s' if fit == 1 else ''}, {count(misfit)} {'does' if misfit == 1 else 'do'} not."
+        return f"{wanted} The weights and the overhead alone are larger than what the card may use: nobody fits."
+    left = f"Beside weights and overhead {gb(memory.budget_bytes)} are left, {tokens(memory.budget_tokens)}."
+    return f"{wanted} {left} {_who(s.users, fit, misfit, memory.users_fit)}"
+
+
+def _who(users: int, fit: int, misfit: int, room: int) -> str:
+    """Who fits, where there is room for `room` people."""
+    if not fit:
+        return "That one does not fit." if users == 1 else f"None of the {count(users)} fits."
+    if misfit:
+        return f"{sentence(count(fit))} fit{'s' if fit == 1 else ''}, {count(misfit)} {'does' if misfit == 1 else 'do'} not."
+    those = {1: "That one fits", 2: "Both fit"}.get(users, f"All {count(users)} fit")
+    return f"{those}, and nobody else would." if room == users else f"{those}; there is room for {count(room)}."
 
 
 def draw() -> list:
@@ -150,12 +186,14 @@ FIGURE = Figure(
     id="kv-memory", title="Who fits on the card?", settings=Settings, compute=compute, draw=draw, main="users",
     controls=(Control("users", "people"), Control("context", "tokens", positions=CONTEXTS), *CHOSEN_MACHINE),
     explain="""
-<p>Every token that a conversation holds keeps two vectors, K and V, in each layer:</p>
-<p class="formula">2 × <span class="number" data-say="layers"></span> layers × <span class="number" data-say="kv_heads"></span> KV heads ×
-<span class="number" data-say="head_size"></span> values × <span class="number" data-say="bits"></span> bits ÷ 8 =
+<p>Every token that a conversation holds keeps its keys and values (K and V, so 2) in each layer; a model with latent
+attention keeps fewer values, which serve for both:</p>
+<p class="formula"><span class="number" data-say="kept"></span> =
 <span class="number" data-say="kv_bytes_per_token"></span> bytes a token</p>
-<p class="formula"><span class="number" data-say="capacity"></span> × <span class="number" data-say="utilization"></span> −
-<span class="number" data-say="weights"></span> of weights − <span class="number" data-say="overhead"></span> of overhead =
-<span class="number" data-say="budget"></span>, which is <span class="number" data-say="budget_tokens"></span> tokens</p>
-<p>One conversation of <span class="number" data-say="context"></span> tokens takes <span class="number" data-say="each"></span>, so
-<span class="number" data-say="users_fit"></span> fit. The overhead is what a 24 GB card showed beside weights and KV cache.</p>""")
+<p class="formula"><span class="number" data-say="capacity"></span> × <span class="number" data-say="utilization"></span> =
+<span class="number" data-say="usable"></span> usable</p>
+<p class="formula"><span class="number" data-say="usable"></span> − <span class="number" data-say="weights"></span> of weights −
+<span class="number" data-say="overhead"></span> of overhead = <span class="number" data-say="rest"></span>, which is <span class="number" data-say="budget_tokens"></span> tokens</p>
+<p>One conversation of <span class="number" data-say="context"></span> tokens takes <span class="number" data-say="each"></span>
+<span data-say="window"></span>. As many fit as whole conversations go into the rest: <span class="number" data-say="users_fit"></span>.
+The datasheet's overhead is what a 24 GB card showed beside weights and KV cache; a server has its own.</p>""")

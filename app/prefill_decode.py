@@ -5,11 +5,14 @@ import numpy as np
 import param
 
 import model
+from model.machine import DATASHEET
 from model.trace import BOUNDS, Trace, prefill_decode
 from widgets.picture import Picture
 from widgets.plots import blocks, labels, lines, plot, ticks
+from widgets.timeline import steps
 
 from .figure import Control, Figure
+from .fitting import too_many
 from .machine import MACHINE_CONTROLS, MachineSettings
 from .words import digits, ms, percent, tokens, whole
 
@@ -81,18 +84,26 @@ def _words(s: Settings, m: model.Machine, trace: Trace, alone: model.PassCost) -
     ratio = alone.pass_ms / (prefill_ms / s.prompt)
     facts = dict(
         prompt=whole(s.prompt), reply=whole(s.reply), prefill=ms(prefill_ms), prefill_bound=BOUNDS[trace.bound_by[0]],
-        weights=f"{m.llm.weights_bytes(m.weights) / 1e9:.2f} GB", alone=ms(alone.pass_ms),
-        speed=digits(alone.tokens_per_s), ratio=whole(ratio), bound=str(alone.bound_by), total=ms(trace.end_ms[-1]),
+        weights=f"{alone.bytes / 1e9:,.2f} GB", alone=ms(alone.pass_ms),
+        speed=digits(alone.tokens_per_s), ratio=_ratio(ratio), bound=str(alone.bound_by), total=ms(trace.end_ms[-1]),
         decode=ms(trace.pass_ms[1:].mean()) if s.reply > 1 else ms(alone.pass_ms),
         busy=percent(alone.arithmetic_ms / alone.pass_ms), bandwidth=whole(m.gpu.bandwidth_bytes_s / 1e9),
-        peak=digits(m.gpu.peak_flops / 1e12), parameters=whole(m.llm.active_parameters))
+        peak=digits(m.gpu.peak_flops / 1e12), parameters=whole(m.llm.active_parameters),
+        lost="nothing is lost." if s.engine == DATASHEET else f"the times above are what {s.engine} gets, which loses some of both.")
     facts["answer"] = (
         f"Prefill reads {tokens(s.prompt)} in one pass of {facts['prefill']}, bound by {facts['prefill_bound']}. Decode reads "
         f"{facts['weights']} of weights for every token: {facts['alone']}, bound by {facts['bound']}, "
-        f"{facts['speed']} tokens/s at most. A written token costs {facts['ratio']} times a prompt token.")
+        f"{facts['speed']} tokens/s at most. A written token costs "
+        + ("as much as a prompt token." if facts["ratio"] == "1" else f"{facts['ratio']} times a prompt token."))
     if s.reply > 1:
         facts["answer"] += f" With the KV cache of this prompt a token takes {facts['decode']}."
+    facts["answer"] += too_many(m, 1, s.prompt + s.reply)
     return facts
+
+
+def _ratio(ratio: float) -> str:
+    """`164`, `1.4`, `1`: one place below ten, so that a short prompt does not look cheaper than it is."""
+    return whole(ratio) if ratio >= 9.95 else f"{ratio:.1f}".removesuffix(".0")
 
 
 def _strip(name: str, trace: Trace, bound: int) -> dict:
@@ -111,18 +122,14 @@ def _done(name: str, trace: Trace, bound: int, clock: np.ndarray) -> dict:
 def _moment(trace: Trace, f: int) -> str:
     if f == trace.passes:
         return ""
-    job = f"Pass 1 reads the prompt" if f == 0 else f"Pass {f + 1} writes token {f + 1}"
+    job = "Pass 1 reads the prompt" if f == 0 else f"Pass {f + 1} writes token {f + 1}"
     return f"{job}: memory {percent(trace.memory_busy[f])} busy, arithmetic {percent(trace.arithmetic_busy[f])}."
 
 
 def _ticks(end: float) -> tuple[list[float], list[str]]:
-    """About five round moments, in ms, or in s where the run is long."""
-    rough = end / 5
-    size = 10 ** np.floor(np.log10(rough))
-    step = size * next(k for k in (1, 2, 5, 10) if k * size >= rough)
-    values = np.arange(0, end * 1.0001, step)
-    seconds = end >= 5000
-    return list(values), [f"{v / 1000:g} s" if seconds and v else f"{v:g}{' ms' if v else ''}" for v in values]
+    """At most six round moments, in ms, or in s where the run is as long as `ms` would say in s."""
+    size, unit = (1000, "s") if end >= 10_000 else (1, "ms")
+    return list(steps(end)), ["0"] + [f"{v / size:,g} {unit}" for v in steps(end)[1:]]
 
 
 def draw() -> list:
@@ -159,4 +166,6 @@ FIGURE = Figure(
 <span class="number" data-say="parameters"></span> parameters: <span class="number" data-say="busy"></span> of what the card could do in that time.</p>
 <p>Prefill: 2 × <span class="number" data-say="parameters"></span> parameters × <span class="number" data-say="prompt"></span> tokens ÷
 <span class="number" data-say="peak"></span> TFLOPS, but never faster than one read of the weights:
-<span class="number" data-say="prefill"></span>. For each token that is <span class="number" data-say="ratio"></span> times less than decode.</p>""")
+<span class="number" data-say="prefill"></span>. A written token costs
+<span class="number" data-say="ratio"></span> times as much as one of the prompt.</p>
+<p>With the datasheet's bandwidth and peak: <span data-say="lost"></span></p>""")

@@ -1,8 +1,11 @@
-"""The colours and sizes of every picture. Bokeh draws with the light ones; the page and the still pictures map them to dark."""
+"""The colours and sizes of every picture. Bokeh draws with the light ones; the page and the still pictures map them to dark.
+
+Themes are exchanged by value, so no colour may stand twice in both tables together.
+"""
 
 LIGHT = {
     "paper": "#fbfaf7", "panel": "#ffffff", "ink": "#1f1f1d", "muted": "#6d6a63", "line": "#d9d5cb",
-    "memory": "#2b6cb0", "memory_pale": "#a9c8e8", "arithmetic": "#c2591a", "arithmetic_pale": "#f0c39c",
+    "memory": "#2b6cb0", "memory_pale": "#a9c8e8", "arithmetic": "#b55016", "arithmetic_pale": "#f0c39c",
     "weights": "#686c74", "misfit": "#b42318", "good": "#2f7d4f",
 }
 DARK = {
@@ -11,8 +14,9 @@ DARK = {
     "weights": "#8d929b", "misfit": "#ff8a7a", "good": "#7fc79b",
 }
 
-# Hues for who is who, after Paul Tol's schemes; the same in light and dark.
-PEOPLE = ("#4477aa", "#cc6677", "#ddaa33", "#228833", "#aa4499", "#66ccee", "#997700", "#88ccaa", "#882255", "#777777")
+# Hues for who is who, after Paul Tol's schemes; the same in light and dark. The grey is light enough to stay apart from the
+# rose in an eye without red cones.
+PEOPLE = ("#4477aa", "#cc6677", "#ddaa33", "#228833", "#aa4499", "#66ccee", "#997700", "#88ccaa", "#882255", "#999999")
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 UI_FONT = 'system-ui, Inter, "DejaVu Sans", sans-serif'
@@ -34,5 +38,8 @@ def contrast(one: str, other: str) -> float:
 
 
 def letter_on(colour: str) -> str:
-    """White or black, whichever reads better on this colour. Not quite: pure white is a token, which the dark theme changes."""
+    """White or black, whichever reads better on this colour.
+
+    One step off both: pure white is the token `panel`, which the dark theme would exchange.
+    """
     return max(("#fffffe", "#000001"), key=lambda ink: contrast(ink, colour))
