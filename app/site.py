@@ -16,7 +16,7 @@ from markupsafe import Markup
 from widgets.svg import still
 from widgets.tokens import DARK, LIGHT
 
-from . import embedding, prose, reference, teaching
+from . import embedding, prose, reading, reference, teaching
 from .figure import Figure, Live
 from .order import figure, figures
 from .parameters import Parameter, parameters
@@ -30,7 +30,8 @@ MODULES = ("page.mjs", "figure.mjs", "player.mjs", "controls.mjs", "theme.mjs", 
            "numbers.mjs", "share.mjs")
 SAY = re.compile(r'(<[a-z]+ [^>]*data-say="([\w-]+)"[^>]*>)(</)')
 PROBLEMS = '<div class="problems" role="alert" hidden></div>'  # what is wrong with the address, in words
-FOOTER = ('<footer><p><a href="teach.html">For teachers</a> · <a href="parameters.html">Parameters of an address</a> · '
+FOOTER = ('<footer><p><a href="model.html">The model</a> · <a href="measured.html">Held against measurements</a> · '
+          '<a href="teach.html">For teachers</a> · <a href="parameters.html">Parameters of an address</a> · '
           '<a href="licences.html">Licences</a></p></footer>')
 WIDE, NARROW = 720, 336  # widths of the still pictures
 
@@ -43,7 +44,8 @@ def pages(version: str, address: str = "") -> dict[str, str]:
     essay = f"<main>{PROBLEMS}{prose.render(figure_html)}{FOOTER}</main>"
     made = {"index.html": page(essay, version=version, title=TITLE, chosen=figures()),
             "parameters.html": page(reference.html(figures()), version=version, title="Parameters of an address"),
-            "teach.html": page(teaching.html(), version=version, title="For teachers")}
+            "teach.html": page(teaching.html(), version=version, title="For teachers"),
+            **{path: page(body, version=version, title=title) for path, (title, body) in reading.pages().items()}}
     for f in figures():
         made[f"embed/{f.id}.html"] = page(embed_html(f), version=version, title=f.title, chosen=[f], embed=f.id, up="../")
         made[f"oembed/{f.id}.json"] = embedding.oembed(f, TITLE, address)
