@@ -57,7 +57,11 @@ class Figure:
     beside: str = ""
 
     def control(self, name: str) -> Control:
-        return next(c for c in self.controls if c.name == name)
+        """The control of this name; ValueError for an unknown one."""
+        known = {control.name: control for control in self.controls}
+        if name not in known:
+            raise ValueError(f"{self.id} has no setting {name!r}; it has {', '.join(known)}")
+        return known[name]
 
     def defaults(self) -> dict:
         """Default value of every control."""

@@ -5,7 +5,6 @@ import json
 from dataclasses import dataclass, field
 
 import numpy as np
-
 from bokeh.models import ColumnDataSource
 
 FRAMES = "frames"  # name of the source that holds every frame, a row each
@@ -43,12 +42,18 @@ class Picture:
     def __post_init__(self):
         self.clock_ms = np.asarray(self.clock_ms, dtype=np.float64)
         count = len(self.clock_ms)
+        if not count:
+            raise ValueError("a picture needs a frame, and its clock a time for it")
+        if np.any(np.diff(self.clock_ms) < 0):
+            raise ValueError("the clock falls; each frame must begin when the one before it does, or later")
         self.telling %= count
         for name, rows in {**self.frames, "frame_names": self.frame_names}.items():
             if len(rows) != count:
                 raise ValueError(f"{name} has {len(rows)} frames, the clock {count}")
         if "say.sentence" not in self.frames:
             raise ValueError("a picture needs say.sentence: it is what a reader hears")
+        if unknown := set(self.smooth) - set(self.frames):
+            raise ValueError(f"smooth names {', '.join(sorted(unknown))}, which does not move; it must be a column of frames")
 
     def __len__(self) -> int:
         return len(self.clock_ms)
@@ -83,13 +88,16 @@ class Picture:
 
 
 def changes(picture: Picture, models: dict[str, object]) -> list[tuple[object, str, object]]:
-    """(model, attribute, value) for every model that this picture sets; `models` maps names to Bokeh models."""
-    wanted = [(models[FRAMES], "data", picture.frame_data()), (models[ABOUT], "data", {"json": [picture.about()]})]
-    wanted += [(models[name], "data", picture.source_data(name)) for name in picture.source_names()]
-    for path, value in picture.props.items():
-        name, attribute = path.rsplit(".", 1)
-        wanted.append((models[name], attribute, value))
-    return wanted
+    """(model, attribute, value) for every model that this picture sets; `models` maps names to Bokeh models.
+
+    ValueError for a source or range that no plot has.
+    """
+    wanted = [(FRAMES, "data", picture.frame_data()), (ABOUT, "data", {"json": [picture.about()]})]
+    wanted += [(name, "data", picture.source_data(name)) for name in picture.source_names()]
+    wanted += [(*path.rsplit(".", 1), value) for path, value in picture.props.items()]
+    if undrawn := {name for name, *_ in wanted} - set(models):
+        raise ValueError(f"the picture sets {', '.join(sorted(undrawn))}, but no plot has a model of that name")
+    return [(models[name], attribute, value) for name, attribute, value in wanted]
 
 
 def source(name: str, *columns: str) -> ColumnDataSource:

@@ -5,7 +5,7 @@ Themes are exchanged by value, so no colour may stand twice in both tables toget
 
 LIGHT = {
     "paper": "#fbfaf7", "panel": "#ffffff", "ink": "#1f1f1d", "muted": "#6d6a63", "line": "#d9d5cb",
-    "memory": "#2b6cb0", "memory_pale": "#a9c8e8", "arithmetic": "#b55016", "arithmetic_pale": "#f0c39c",
+    "memory": "#2b6cb0", "memory_pale": "#a9c8e8", "arithmetic": "#bc5010", "arithmetic_pale": "#f0c39c",
     "weights": "#686c74", "misfit": "#b42318", "good": "#2f7d4f",
 }
 DARK = {
