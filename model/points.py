@@ -18,8 +18,8 @@ class Point:
     """One published measurement that belongs on a machine's curves.
 
     users: people at once, None where requests arrive at a rate (rate, a second). context: tokens each holds on average, None
-    where a source does not say. prompt_tokens: of a prompt that is read. value, unit: what was measured; predicted: what
-    the model says with the row's own engine, None where it cannot. label: source, engine and conditions in one line."""
+    where a source does not say. prompt_tokens: of a prompt that is read. value, unit: what was measured. label: source,
+    engine and conditions in one line. row: as it was published."""
 
     id: str
     users: float | None
@@ -28,10 +28,15 @@ class Point:
     prompt_tokens: float | None
     value: float
     unit: str
-    predicted: float | None
     label: str
     source: str
     url: str
+    row: rows.Row
+
+    @property
+    def predicted(self):
+        """What the model says with the row's own engine, None where it cannot; serves a whole load where one arrives."""
+        return predict.predict(self.row).value
 
 
 def group(quantity):
@@ -70,10 +75,15 @@ def measured():
 def measured_points(m, quantity):
     """Points of a Machine's card and formats, of a model of its shape, for one of GROUPS; for the datasheet those of every
     engine, for an engine those of its family. Empty where nothing was measured. ValueError for a quantity not known."""
+    return list(_measured_points(m, quantity))
+
+
+@functools.lru_cache(maxsize=64)
+def _measured_points(m, quantity):
     wanted = group(quantity)
     units = UNITS.get(quantity, ())
-    return [_point(row) for row in measured()
-            if predict.group_of(row) == wanted and (not units or row.unit in units) and _belongs(row, m)]
+    return tuple(_point(row) for row in measured()
+                 if predict.group_of(row) == wanted and (not units or row.unit in units) and _belongs(row, m))
 
 
 def _belongs(row, m):
@@ -94,18 +104,20 @@ def _family(engine):
 
 
 def _point(row):
-    rate, group_of, said = rows.rate_of(row), predict.group_of(row), predict.predict(row)
+    rate, group_of = rows.rate_of(row), predict.group_of(row)
     prompt = rows.first_number(row.text("prompt_tokens"))
     return Point(id=row.id, users=None if rate or group_of == predict.FIT else rows.people_of(row), rate=rate, context=_context(row),
-                 prompt_tokens=prompt or None, value=row.value, unit=row.unit, predicted=said.value,
+                 prompt_tokens=prompt or None, value=row.value, unit=row.unit, row=row,
                  label=", ".join(filter(None, (row.source, row.text("engine"), row.text("load"), row.text("date")))),
                  source=row.source, url=row.text("url"))
 
 
 def _context(row):
     words = row.text("context_or_output")
-    number = rows.first_number(words.replace("KV pool", ""))
-    if not number or "pool" in words:
+    if pool := predict.pool_tokens(row):
+        return pool / rows.people_of(row)
+    number = rows.first_number(words)
+    if not number:
         return None
     if "mean over" in row.quantity:
         return number / 2

@@ -134,11 +134,16 @@ def _between_tokens(row, found):
     return load.metric(row, name) if load.spec_of(row) else load.closed_loop(row).itl_ms
 
 
-def _throughput(row, found):
+def pool_tokens(row):
+    """Tokens in the KV cache of all together where a row says how full its pool is; None elsewhere."""
     pool = re.search(r"pool\s+([\d.]+)%\s+of\s+([\d,]+)", row.text("context_or_output"), flags=re.I)
-    if pool:
+    return float(pool[1]) / 100 * float(pool[2].replace(",", "")) if pool else None
+
+
+def _throughput(row, found):
+    held = pool_tokens(row)
+    if held:
         people = rows.people_of(row)
-        held = float(pool[1]) / 100 * float(pool[2].replace(",", ""))
         return people * 1000.0 / pass_cost(rows.machine_of(row), users=people, context=held / people).pass_ms
     kind = "requests" if "req" in row.unit or "request" in row.quantity else "all" if "total" in row.quantity else "output"
     if load.spec_of(row):
