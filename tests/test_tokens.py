@@ -119,6 +119,6 @@ def test_people_are_told_apart(eye, one, other):
 
 @pytest.mark.parametrize("eye", EYES)
 @pytest.mark.parametrize("theme", THEMES)
-@pytest.mark.parametrize("one, other", combinations(("memory", "arithmetic", "misfit", "weights"), 2)))
+@pytest.mark.parametrize("one, other", list(combinations(("memory", "arithmetic", "misfit", "weights"), 2)))
 def test_quantities_are_told_apart(eye, theme, one, other):
     assert apart(THEMES[theme][one], THEMES[theme][other], eye) >= 4 * 2.3

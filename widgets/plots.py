@@ -44,9 +44,14 @@ def _axis(kind, name: str, label: str):
 
 
 def ticks(axis: str, values, names=None) -> dict:
-    """Props that put ticks on an axis (`<plot>.axis` or `<plot>.y_axis`), with names where the numbers do not do."""
+    """Props that put ticks on an axis (`<plot>.axis` or `<plot>.y_axis`), with names where the numbers do not do.
+
+    ValueError if there are more or fewer names than ticks.
+    """
     values = [float(v) for v in values]
-    names = [str(n) for n in names] if names is not None else [f"{v:,.0f}" for v in values]
+    names = [f"{v:,.0f}" if v.is_integer() else f"{v:,g}" for v in values] if names is None else [str(n) for n in names]
+    if len(names) != len(values):
+        raise ValueError(f"{axis} has {len(values)} ticks, {len(names)} name{'' if len(names) == 1 else 's'}; one each would be right")
     return {f"{axis}_ticks.ticks": values, f"{axis}.major_label_overrides": dict(zip(values, names))}
 
 
@@ -56,10 +61,10 @@ def blocks(p: figure, name: str, color: str, *, part: str = "", alpha: float = 1
     `hatch`: a token; draws slanted lines of that colour instead of a fill. `part`: the word that lights it up.
     """
     fill = _colour(color)
-    look = dict(fill_color=None, hatch_pattern="/", hatch_color=LIGHT[hatch], hatch_scale=9, hatch_weight=1,
+    look = dict(fill_color=None, hatch_pattern="/", hatch_color=_colour(hatch), hatch_scale=9, hatch_weight=1,
                 hatch_alpha=alpha) if hatch else dict(fill_color=fill, fill_alpha=alpha)
     return p.quad("left", "right", "top", "bottom", source=_source(p, name, "left", "right", "bottom", "top"),
-                  line_color=LIGHT[line] if line else None, line_width=1, name=PART + (part or name), **look)
+                  line_color=_colour(line) if line else None, line_width=1, name=PART + (part or name), **look)
 
 
 def lines(p: figure, name: str, color: str, *, width: float = 1.5, dash: str = "solid", part: str = ""):
@@ -90,7 +95,12 @@ def dots(p: figure, name: str, color: str, *, size: int = 9, hollow: bool = Fals
 
 
 def _colour(color: str) -> str:
-    return color[6:] if color.startswith("field:") else LIGHT.get(color, color)
+    """A token's colour, or the name of the column behind "field:". Nothing else would follow the page's theme."""
+    if color.startswith("field:"):
+        return color.removeprefix("field:")
+    if color not in LIGHT:
+        raise ValueError(f"{color!r} is no colour; there are {', '.join(LIGHT)}, and field: with a column's name")
+    return LIGHT[color]
 
 
 def _source(p: figure, name: str, *columns: str):
