@@ -1,6 +1,6 @@
 """Still pictures: the same Bokeh plots, written as SVG. They stand in the page before any script has run, and on paper.
 
-Only what `plots.py` draws is known here: blocks, strokes, words, curves, dots, images of cells, and an axis. Colours are
+Only what `plots.py` draws is known here: blocks, strokes, words, curves, dots, and the axes. Colours are
 written as CSS variables of their token, so that a still follows the page's light or dark.
 """
 from __future__ import annotations
@@ -88,7 +88,7 @@ def _quad(glyph, data, frame, key) -> str:
     n = len(left)
     if not n:
         return ""
-    x0, x1, y0, y1 = frame.x(left), frame.x(right), frame.y(top), frame.y(bottom)
+    x0, x1, (y0, y1) = frame.x(left), frame.x(right), np.sort([frame.y(top), frame.y(bottom)], axis=0)
     x0, x1 = np.clip(x0, frame.left - 2, frame.right + 2), np.clip(x1, frame.left - 2, frame.right + 2)
     fills = _get(glyph.fill_color, data, n)
     alphas = _get(glyph.fill_alpha, data, n)
@@ -117,8 +117,13 @@ def _segment(glyph, data, frame, key) -> str:
 
 
 def _line(glyph, data, frame, key) -> str:
-    points = [(x, y) for x, y in zip(frame.x(data.get("x", ())), frame.y(data.get("y", ()))) if not np.isnan([x, y]).any()]
-    return _stroke(["M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in points)] if points else [], glyph)
+    path, pen = [], "M"
+    for x, y in zip(frame.x(data.get("x", ())), frame.y(data.get("y", ()))):
+        gap = np.isnan([x, y]).any()
+        if not gap:
+            path.append(f"{pen}{x:.1f} {y:.1f}")
+        pen = "M" if gap else "L"
+    return _stroke(path, glyph)
 
 
 def _stroke(paths, glyph) -> str:
