@@ -31,8 +31,15 @@ export class Python extends EventTarget {
     this.worker.port.onmessage = ({ data }) => this.hear(data);
     this.worker.source.onerror = (event) => {
       event.preventDefault?.();
-      this.fail(event.message || "its files could not be loaded");
+      if (this.worker.shared) this.startAlone(); // some browsers let another site's frame ask for one, and refuse it then
+      else this.fail(event.message || "its files could not be loaded");
     };
+  }
+
+  startAlone() {
+    this.leave();
+    this.state = "waiting";
+    this.start();
   }
 
   /** Asks for a figure with these settings changed; the answer comes as an "answer" event. */
@@ -118,16 +125,15 @@ export class Python extends EventTarget {
   }
 }
 
-/** A Python for this page alone. In a sandboxed frame, which may not name another origin's worker, a module imports it. */
+/** A Python for this page alone. A sandboxed frame may not name another origin's worker: there a script imports it. */
 function alone(address) {
   let worker;
   try {
     worker = new Worker(address, { type: "module" });
   } catch (error) {
     if (error.name !== "SecurityError") throw error;
-    const text = `import ${JSON.stringify(address.href)};`;
-    const module = URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
-    worker = new Worker(module, { type: "module" });
+    const text = `import(${JSON.stringify(address.href)}).catch((error) => postMessage({ what: "failed", error: String(error) }));`;
+    worker = new Worker(URL.createObjectURL(new Blob([text], { type: "text/javascript" })));
   }
   return { port: worker, source: worker, leave: () => worker.terminate() };
 }
@@ -138,7 +144,7 @@ function shared(address) {
   try {
     const worker = new SharedWorker(address, { type: "module" });
     worker.port.start();
-    return { port: worker.port, source: worker, leave: () => worker.port.postMessage({ what: "leave" }) };
+    return { port: worker.port, source: worker, shared: true, leave: () => worker.port.postMessage({ what: "leave" }) };
   } catch (error) {
     if (error.name !== "SecurityError") throw error;
     return null;

@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator
+from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -20,8 +21,20 @@ DIST = Path(os.environ.get("LLM_DIST", ROOT / "dist"))
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
          "--disable-component-update", "--disable-sync"]
 FIGURES = ("prefill-decode", "kv-memory", "batching", "paging", "chunked-prefill", "speculative", "scoreboard", "settings")
-PATIENCE_MS = 60_000
+PATIENCE_MS = 30_000
 expect.set_options(timeout=PATIENCE_MS)
+
+
+class Logged(serve.Handler):
+    """The site's server, which notes every path that it is asked for."""
+
+    def __init__(self, log: list[str], *args) -> None:
+        self.log = log
+        super().__init__(*args)
+
+    def answer(self, body: bool) -> None:
+        self.log.append(self.path.split("?")[0].lstrip("/"))
+        super().answer(body)
 
 
 class Host(SimpleHTTPRequestHandler):
@@ -52,6 +65,15 @@ def site() -> Iterator[str]:
     assert (DIST / "index.html").is_file(), "nothing is built: run python3 build.py first"
     for server in running(serve.server(DIST, port=0)):
         yield f"http://127.0.0.1:{server.server_port}/"
+
+
+@pytest.fixture
+def logged_site() -> Iterator[tuple[str, list[str]]]:
+    """Address of the built site, and a list that grows with every path that is asked for, workers' included."""
+    log: list[str] = []
+    for server in running(serve.server(DIST, port=0)):
+        server.RequestHandlerClass = partial(Logged, log, DIST, True)
+        yield f"http://127.0.0.1:{server.server_port}/", log
 
 
 @pytest.fixture

@@ -126,6 +126,43 @@ def test_eight_embeds_ask_for_nothing_of_python(page: Page, site: str, host) -> 
     expect(page.frame(url=re.compile("kv-memory")).locator("#kv-memory-status")).to_contain_text("Three people")
 
 
+def test_one_python_serves_all_embeds_of_a_page(page: Page, logged_site, host) -> None:
+    site, asked = logged_site
+    # Same site, other port: Chromium refuses a shared worker to a frame of another site.
+    page.goto(host(script(site) + "".join(element(site, f) for f in FIGURES)).replace("localhost", "127.0.0.1"))
+    frames = {re.search(r"embed/([\w-]+)", frame.url)[1]: frame for frame in embeds(page, site)}
+    assert not any(name.startswith("python/") or name == "worker.mjs" for name in asked)
+    for figure, label, said in (("kv-memory", "Context length", "6,144 tokens want"), ("scoreboard", "Context length", "1,536 tokens"),
+                                ("kv-memory", "Context length", "4,096 tokens want")):
+        frame = frames[figure]
+        frame.get_by_label(label, exact=True).press("ArrowLeft")
+        expect(frame.locator(f"#{figure}-status")).to_contain_text(said)
+    assert sum(name.startswith("python/heap.bin") for name in asked) == 1 and asked.count("worker.mjs") == 1
+
+
+def test_a_sandboxed_embed_answers(page: Page, site: str, host) -> None:
+    page.goto(host(LISTEN % FOLLOWERS["plain"] + sandboxed(site, "kv-memory")))
+    frame = page.frame(url=re.compile("/embed/"))
+    drawn(frame, "kv-memory")
+    frame.get_by_label("Context length", exact=True).press("ArrowLeft")
+    expect(frame.locator("#kv-memory-status")).to_contain_text("6,144 tokens want")
+    fits(frame)
+
+
+def test_settings_that_only_python_knows_wait_for_a_touch(page: Page, logged_site, host) -> None:
+    site, asked = logged_site
+    page.goto(host(f"{script(site)}{element(site, 'kv-memory', 'context=2048 users=5')}"))
+    frame = page.wait_for_selector("llm-figure iframe").content_frame()
+    drawn(frame, "kv-memory")
+    button = frame.get_by_role("button", name="Show these settings")
+    expect(button).to_be_visible()
+    fits(frame)
+    assert "worker.mjs" not in asked
+    button.click()
+    expect(frame.locator("#kv-memory-status")).to_contain_text("Five people at 2,048 tokens")
+    fits(frame)
+
+
 def test_the_page_around_is_untouched(page: Page, site: str, host) -> None:
     styles = """() => [...document.querySelectorAll('body, h1, p, iframe#own, button')].map(e => {
         const style = getComputedStyle(e); return [...style].map(name => name + ':' + style.getPropertyValue(name)).join(';') })"""
