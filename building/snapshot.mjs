@@ -66,6 +66,7 @@ async function trace() {
 async function take() {
   const libraries = job.libraries.map((name) =>
     [name, new Uint8Array(fs.readFileSync(path.join(job.folder, path.basename(name))))]);
+  const other = await freshMemory(libraries); // some of it is drawn by lot at each start: what two have alike is not
   let table, fresh;
   const py = await start({ libraries, stdlib: job.stdlib, makeSnapshot: true, report: (settings) => {
     table = settings.wasmTable.length;
@@ -90,7 +91,7 @@ async function take() {
   freeOfUndefined(py);
   const heap = py.makeMemorySnapshot({ serializer });
   const start_of_memory = new Uint32Array(heap.buffer, heap.byteOffset, 4)[1];
-  const same = alike(fresh, heap.subarray(start_of_memory));
+  const same = alike(fresh, other, heap.subarray(start_of_memory));
   const digest = createHash("sha256");
   for (const [from, to] of same) {
     digest.update(fresh.subarray(from, to));
@@ -99,6 +100,13 @@ async function take() {
   fs.writeFileSync(path.join(job.out, "heap.bin"), heap);
   fs.writeFileSync(path.join(job.out, "snapshot.json"), JSON.stringify(
     { table, libraries: job.libraries, memory: start_of_memory, same, sha256: digest.digest("hex") }));
+}
+
+// The memory of a machine that has its libraries and nothing else.
+async function freshMemory(libraries) {
+  let memory;
+  await start({ libraries, stdlib: job.stdlib, report: ({ HEAPU8 }) => (memory = HEAPU8.slice()) });
+  return memory;
 }
 
 // A reference to `undefined` (pyodide.http leaves one) cannot be written: null can.
@@ -118,13 +126,13 @@ function serializer(value) {
 }
 
 // Stretches [from, to) that a fresh machine's memory holds as well: its constants, which come with the runtime anyway.
-function alike(fresh, memory) {
+function alike(fresh, other, memory) {
   const found = [];
   const end = Math.min(fresh.length, memory.length);
   for (let from = 0; from < end; from++) {
     let to = from;
     let filled = 0;
-    while (to < end && fresh[to] === memory[to]) filled += fresh[to++] !== 0;
+    while (to < end && fresh[to] === memory[to] && fresh[to] === other[to]) filled += fresh[to++] !== 0;
     if (filled >= SHORTEST) found.push([from, to]);
     from = to;
   }

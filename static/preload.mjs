@@ -12,9 +12,8 @@ export const ENV = { HOME: "/home/pyodide", LANG: "en_US.UTF-8", PYTHONHASHSEED:
 /** Pyodide's module factory, with the libraries loaded before Python starts.
  *  @param {(settings: object) => Promise<object>} create  default export of pyodide.asm.mjs
  *  @param {[string, Uint8Array][]} libraries  path under site-packages, bytes; order matters
- *  @param {(settings: object) => void} report  called once they are in, with wasmTable and HEAPU8; may throw
- *  @param {(module: object) => Promise<void>} ready  called last, before a snapshot is put in */
-export function withLibraries(create, libraries, report = () => {}, ready = async () => {}) {
+ *  @param {(settings: object) => void} report  called once they are in, with wasmTable and HEAPU8; may throw */
+export function withLibraries(create, libraries, report = () => {}) {
   return (settings) => new Promise((done, fail) => {
     settings.onRuntimeInitialized = () => {
       try {
@@ -30,12 +29,11 @@ export function withLibraries(create, libraries, report = () => {}, ready = asyn
         throw error;
       }
     };
-    create(settings).then(async (module) => {
+    create(settings).then((module) => {
       // Pyodide asks for INITIAL_MEMORY when it restores, but its wasm file owns its memory: grow it.
       const wanted = settings.INITIAL_MEMORY ?? 0;
       if (module.HEAP8.length < wanted) module._emscripten_resize_heap(wanted);
-      await ready(module);
       done(module);
-    }).catch(fail);
+    }, fail);
   });
 }

@@ -95,26 +95,29 @@ async function load(stdlib, options) {
 
 /** Python as the build left it, documents and all. Throws where this engine cannot take it. */
 async function restore() {
-  const heap = files.bytes("heap.bin");
-  heap.catch(() => {}); // awaited below, perhaps after another has failed
   machine().catch(() => {});
-  const loaded = await libraries();
+  const [heap, loaded] = await Promise.all([files.bytes("heap.bin"), libraries()]);
+  let known;
   const py = await load(new Uint8Array(), (create) => ({
     _loadSnapshot: heap,
-    // The one JavaScript function that Panel's heap refers to: how a dict becomes an object.
-    _snapshotDeserializer: () => (entries) =>
-      Object.fromEntries(Array.from(entries, ([key, value]) => [key, value === undefined ? null : value])),
+    _snapshotDeserializer: () => toObject,
     // Another engine may hold another number of table entries (WebKitGTK 2.50 does): the heap's pointers would be off.
-    createPyodideModule: withLibraries(create, loaded, ({ wasmTable: { length } }) => {
+    createPyodideModule: withLibraries(create, loaded, ({ wasmTable: { length }, HEAPU8 }) => {
       if (length !== SNAPSHOT.table) throw new Error(`this engine's table has ${length} entries, the snapshot's ${SNAPSHOT.table}`);
-    }, async (module) => complete(await heap, module.HEAPU8)),
+      known = complete(heap, HEAPU8);
+    }),
   }));
+  if ((await known) !== SNAPSHOT.sha256) throw new Error("this engine's memory starts out differently");
   py._api.config._loadSnapshot = null; // else its bytes are kept twice
   return py;
 }
 
-/** Puts into the heap what it shares with a fresh machine: the runtime's constants, left out of the file. */
-async function complete(heap, fresh) {
+// The one JavaScript function that Panel holds (panel.io.pyodide): how a dict becomes an object.
+const toObject = (entries) => Object.fromEntries(Array.from(entries, ([key, value]) => [key, value === undefined ? null : value]));
+
+/** Puts into the heap what it shares with a fresh machine: the runtime's constants, left out of the file. Returns the
+ *  promise of their SHA-256 (of the expected one where the browser computes none). */
+function complete(heap, fresh) {
   const { memory, same, sha256 } = SNAPSHOT;
   const shared = new Uint8Array(same.reduce((sum, [from, to]) => sum + to - from, 0));
   let at = 0;
@@ -124,7 +127,7 @@ async function complete(heap, fresh) {
     shared.set(part, at);
     at += part.length;
   }
-  if (globalThis.crypto?.subtle && (await digest(shared)) !== sha256) throw new Error("this engine's memory starts out differently");
+  return globalThis.crypto?.subtle ? digest(shared) : Promise.resolve(sha256);
 }
 
 /** Python from its modules, as slow as starting is. */
@@ -133,6 +136,13 @@ async function fromModules() {
   const [stdlib, site, loaded] = await Promise.all(wanted);
   const py = await load(stdlib, (create) => ({ createPyodideModule: withLibraries(create, loaded) }));
   py.unpackArchive(site.buffer, "zip", { extractDir: SITE });
+  // Panel makes that function from its text, which a page's security policy forbids: it gets ours.
+  const code = py.pyimport("pyodide.code");
+  code.run_js = (text) => {
+    if (!text.includes("Object.fromEntries")) throw new Error("no text is run as JavaScript here");
+    return toObject;
+  };
+  code.destroy();
   py.runPython("import importlib; importlib.invalidate_caches(); import app.live");
   return py;
 }
