@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from model import catalogue, terms, terms_time
+from model.machine import DATASHEET
 from model.passes import pass_bytes, pass_flops
 
 MEASURED = Path(__file__).with_name("data") / "measured" / "measured.csv"
@@ -74,7 +75,7 @@ def _working(m):
 
 def request_ms(m):
     """What a request costs once, before its first pass; 0 for the datasheet."""
-    return 0.0 if m.engine == "datasheet" else terms.profile(m.engine, m.gpu).request_ms
+    return 0.0 if m.engine == DATASHEET else terms.profile(m.engine, m.gpu).request_ms
 
 
 def acceptance(draft, guesses):
@@ -114,12 +115,16 @@ def visible_bytes(gpu):
 
 
 def note(m):
-    """Whose terms a Machine has, in words: `measured on this card`, or `terms of its class` with the nearest measured one."""
+    """Whose terms a Machine has, in words: `measured on this card`, or `terms of its class` with the measured cards of its
+    kind; `the datasheet's own numbers` without an engine."""
+    if m.engine == DATASHEET:
+        return "the datasheet's own numbers"
     cards = measured_cards().get(m.engine, ())
     if m.gpu.name in cards:
         return "measured on this card"
-    alike = [name for name in cards if catalogue.gpu(name).kind == m.gpu.kind]
-    return f"terms of its class ({', '.join(alike) if alike else 'no card of its kind measured with this engine'})"
+    wanted = terms.class_of(m.engine, m.gpu)
+    alike = [name for name in cards if terms.class_of(m.engine, catalogue.gpu(name)) == wanted]
+    return f"terms of its class, {wanted} ({', '.join(alike) if alike else 'none of which was measured with this engine'})"
 
 
 @functools.cache

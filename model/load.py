@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from model import engines, rows, terms
-from model.machine import DATASHEET
 from model.passes import pass_cost
 
 SEEDS = (0, 1)              # arrivals drawn anew for each; the mean is the prediction
@@ -75,8 +74,7 @@ def metric(row, name):
 
 def metric_of(m, spec, name):
     """The same for a machine and a Spec."""
-    profile = None if m.engine == DATASHEET else terms.profile(m.engine, m.gpu)
-    return dict(zip(METRICS, served(m, spec, profile)))[name]
+    return dict(zip(METRICS, served(m, spec, terms.profile(m.engine, m.gpu))))[name]
 
 
 SERVED = ("ttft_ms_mean", "ttft_ms_p99", "itl_ms_mean", "itl_ms_median", "tpot_ms_mean", "tokens_per_s")

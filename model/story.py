@@ -19,7 +19,7 @@ CAUSES = {  # what a roofline leaves out, and the values at which its terms say 
     "the host, a person and a request": {"host_person_ms": 0.0, "request_ms": 0.0},
     "memory that is neither weights nor KV": {"other_bytes": 0.0, "activation_bytes": 0.0},
 }
-GROUPS = (predict.SPEED, predict.FIRST, predict.FIT, predict.THROUGHPUT)
+GROUPS = (predict.SPEED, predict.FIRST, predict.FIT, predict.THROUGHPUT, predict.KERNEL)
 
 
 @functools.cache

@@ -4,11 +4,13 @@ terms.toml says what each is, fitted.toml what tools/fit.py found on data/measur
 fact of an engine's source, chips.toml the multiprocessors of a card."""
 import contextlib
 import functools
+import math
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
 DATA = Path(__file__).with_name("data") / "engines"
+TILE = 256              # tokens of a prompt that fill a card in attention: 64 cost as much (LLMServingSim profile)
 OTHER_CHIP_GHZ = 200.0  # multiprocessors x clock of a data-centre card that chips.toml does not know: an H100's
 FULL_WATTS = 1.395      # watts a multiprocessor and GHz of an RTX 4090: 450 / (128 x 2.52)
 HBM_BYTES_S = 1.2e12    # data-centre cards below it have GDDR and the multiprocessors of GeForce cards
@@ -32,7 +34,8 @@ class Term:
 class Profile:
     """What an engine gets from a card, all terms resolved. Shares are of the datasheet's rates.
 
-    bytes_s_cap, flops_cap: what its kernels take at most, whatever the card offers (inf without a limit)."""
+    bytes_s_cap, flops_cap: what its kernels take at most, whatever the card offers (inf without a limit). tile: tokens of a
+    prompt that attention works on at least."""
 
     family: str
     flash: bool
@@ -52,6 +55,7 @@ class Profile:
     bytes_s_cap: float
     flops_cap: float
     utilization: float
+    tile: int = TILE
 
 
 @functools.cache
@@ -107,8 +111,16 @@ def trying(values):
         _trial.update(before)
 
 
+PLAIN = Profile(family="vllm", flash=True, stream_share=1.0, stream_share_many=1.0, knee=200.0, matrix_share=1.0,
+                quantised_share=1.0, attention_share=1.0, attention_ramp_us=0.0, score_passes=0.0, kv_share=1.0, layer_us=0.0,
+                host_pass_ms=0.0, host_person_ms=0.0, request_ms=0.0, bytes_s_cap=math.inf, flops_cap=math.inf,
+                utilization=0.92, tile=1)  # a roofline: everything at the datasheet's rate, and nothing besides
+
+
 def profile(engine, gpu):
-    """The Profile of an engine's name on a GPU record. ValueError for an engine not known."""
+    """The Profile of an engine's name on a GPU record, PLAIN for `datasheet`. ValueError for an engine not known."""
+    if engine == "datasheet":
+        return PLAIN
     if engine not in engines():
         raise ValueError(f"no engine is called {engine!r}; known: {', '.join(engines())}")
     entry = engines()[engine]
@@ -132,7 +144,7 @@ def _llama(entry, gpu):
     flash = entry["flash"]
     return Profile(
         family="llama.cpp", flash=flash, stream_share=value("stream_share"), stream_share_many=value("stream_share_many"),
-        knee=value("knee"), matrix_share=value("apple_matrix_share") if apple else 1.0,
+        knee=value("knee"), matrix_share=_llama_matrix_share(gpu),
         quantised_share=value("llama_quantised_share"), attention_share=value("attention_share"),
         attention_ramp_us=value("attention_ramp_us") if flash else 0.0,
         score_passes=0.0 if flash else value("llama_score_passes"),
@@ -141,6 +153,23 @@ def _llama(entry, gpu):
         request_ms=0.0, bytes_s_cap=value("llama_sm_bytes") * clocks,
         flops_cap=value("llama_sm_flops_hbm" if has_hbm(gpu) else "llama_sm_flops") * clocks * power_share(gpu),
         utilization=entry["utilization"])
+
+
+def class_of(engine, gpu):
+    """Name of the class of cards whose terms an engine has on a GPU record."""
+    if gpu.kind == "apple":
+        return "Apple"
+    if engines()[engine]["family"] == "llama.cpp":
+        return "cards with HBM" if has_hbm(gpu) else "cards with GDDR"
+    return "GeForce cards" if gpu.kind == "consumer" else "full-rate cards"
+
+
+def _llama_matrix_share(gpu):
+    """Share of peak that llama.cpp's prefill may reach besides its own limits: Apple's, all of it on chips whose limit is
+    known by multiprocessor, that of full-rate cards on others (AMD's)."""
+    if gpu.kind == "apple":
+        return value("apple_matrix_share")
+    return 1.0 if math.isfinite(chip_hz(gpu)) else value("matrix_share_full")
 
 
 def chip_hz(gpu):

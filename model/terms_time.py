@@ -4,7 +4,6 @@ Every function takes a Machine m and a Profile t, broadcasts, and returns ms."""
 import numpy as np
 
 UBATCH = 512           # tokens that llama.cpp puts through at once (-ub), tools/server/README.md
-TILE = 256             # tokens of a prompt that fill a card in attention: 64 cost as much (LLMServingSim profile)
 FEW, MANY = 16, 32     # tokens a pass between which matrix products change from one kind of kernel to the other
 FULL_RAMP = 32         # people from which on attention's start and end cost their full time
 ALL_REDUCE_US = 10.0   # one small all-reduce over NVLink (NCCL tests, 8 KiB); two a layer with tensor parallelism
@@ -76,7 +75,7 @@ def attention_ms(m, t, prompt_tokens, prompt_offset):
     """Attention of a prompt's tokens over all before them: its arithmetic, and its scores where they are written out."""
     llm = m.llm
     held = prompt_offset + prompt_tokens / 2
-    tiled = np.maximum(prompt_tokens, np.minimum(TILE, 4 * prompt_tokens))
+    tiled = np.maximum(prompt_tokens, np.minimum(t.tile, 4 * prompt_tokens))
     windowed = llm.window_layers * np.minimum(held, llm.window) if llm.window_layers else 0.0
     seen = (llm.layers - llm.window_layers) * held + windowed
     flops = 4.0 * llm.heads * llm.head_size * tiled * seen

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from model import catalogue, check, engines, kv_memory, machine, pass_cost, points, predict, rows, terms
+from model import catalogue, check, engines, kv_memory, machine, pass_cost, points, predict, rows, story, terms
 
 SLACK = 1e-9
 MACHINES = some.builds(
@@ -113,8 +113,8 @@ def test_held_out_lines_are_rows_of_the_measurements():
 
 
 @pytest.mark.parametrize("engine, gpu, words", [
-    ("llama.cpp", "rtx-4090", "measured on this card"), ("llama.cpp", "rtx-4080", "terms of its class (rtx-3090, rtx-4090)"),
-    ("vllm-0.19", "h200", "terms of its class (h100-sxm)"), ("llama.cpp-flash", "rtx-4090", "no card of its kind")])
+    ("llama.cpp", "rtx-4090", "measured on this card"), ("llama.cpp", "rtx-4080", "terms of its class, cards with GDDR (rtx-3090, rtx-4090)"),
+    ("vllm-0.19", "h200", "terms of its class, full-rate cards (h100-sxm"), ("llama.cpp-flash", "rtx-4090", "none of which was measured with this engine")])
 def test_the_answer_says_whose_terms_it_has(engine, gpu, words):
     assert words in engines.note(machine(gpu=gpu, engine=engine))
 
@@ -132,6 +132,34 @@ def test_points_of_a_machine_are_its_own():
     assert [(p.id, p.context, p.value) for p in found][:2] == [("m054", 256.0, 54.84), ("m055", 512.0, 54.34)]
     assert engines.measured_points(machine(engine="vllm-0.19"), "decode") == []
     assert {p.rate for p in engines.measured_points(machine(llm="llama-3-8b"), "ttft")} == {1.0, 4.0, 8.0, 16.0, 32.0}
+
+
+def test_the_story_is_told_for_every_group_and_cause():
+    told = story.told()
+    assert set(told) == set(story.GROUPS)
+    for entry in told.values():
+        assert entry["engine"] < entry["roofline"]
+        assert set(entry["without"]) == set(story.CAUSES)
+    for cause in set(story.CAUSES) - {"the knee between the two"}:  # without it, some group is further off
+        assert any(entry["without"][cause] > entry["engine"] for entry in told.values())
+    assert {name for silent in story.CAUSES.values() for name in silent} <= set(terms.definitions())
+
+
+def test_the_knee_repairs_passes_in_which_both_times_are_alike():
+    alike = [row for row in points.measured() if "GEMMs" in row.quantity and row.text("load") in ("128 tokens", "160 tokens", "192 tokens")]
+    with terms.trying({"knee": 200.0}):
+        without = [abs(predict.predict(row).error) for row in alike]
+    assert len(alike) == 3 and sum(abs(predict.predict(row).error) for row in alike) < sum(without)
+
+
+def test_the_roofline_is_never_slower_than_a_server():
+    found = [(plain, full) for plain, full in story.roofline() if plain.group == predict.SPEED and plain.row.unit == "tok/s"]
+    assert len(found) > 40 and all(plain.value >= full.value for plain, full in found)
+
+
+def test_llama_cpp_uses_its_cards_one_after_the_other():
+    one, two = (machine(llm="llama-3.2-1b", gpu=rows.gpu_of(name), engine="llama.cpp") for name in ("RTX 4090", "2x RTX 4090"))
+    assert time_of(two, 1, 512) == time_of(one, 1, 512)
 
 
 def test_several_cards_share_a_pass():
