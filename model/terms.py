@@ -11,6 +11,7 @@ from pathlib import Path
 
 DATA = Path(__file__).with_name("data") / "engines"
 TILE = 256              # tokens of a prompt that fill a card in attention: 64 cost as much (LLMServingSim profile)
+QUANTISED_KV = 0.5 / 0.54  # rate of reading 8-bit KV against 16-bit: it costs 54% by context (data/measured/README.md)
 OTHER_CHIP_GHZ = 200.0  # multiprocessors x clock of a data-centre card that chips.toml does not know: an H100's
 FULL_WATTS = 1.395      # watts a multiprocessor and GHz of an RTX 4090: 450 / (128 x 2.52)
 HBM_BYTES_S = 1.2e12    # data-centre cards below it have GDDR and the multiprocessors of GeForce cards
@@ -56,6 +57,7 @@ class Profile:
     flops_cap: float
     utilization: float
     tile: int = TILE
+    quantised_kv_share: float = QUANTISED_KV
 
 
 @functools.cache
@@ -114,7 +116,7 @@ def trying(values):
 PLAIN = Profile(family="vllm", flash=True, stream_share=1.0, stream_share_many=1.0, knee=200.0, matrix_share=1.0,
                 quantised_share=1.0, attention_share=1.0, attention_ramp_us=0.0, score_passes=0.0, kv_share=1.0, layer_us=0.0,
                 host_pass_ms=0.0, host_person_ms=0.0, request_ms=0.0, bytes_s_cap=math.inf, flops_cap=math.inf,
-                utilization=0.92, tile=1)  # a roofline: everything at the datasheet's rate, and nothing besides
+                utilization=0.92, tile=1, quantised_kv_share=1.0)  # a roofline: everything at the datasheet's rate, and nothing besides
 
 
 def profile(engine, gpu):

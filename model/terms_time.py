@@ -61,9 +61,11 @@ def head_flops(m, outputs):
 
 
 def kv_read_ms(m, t, kv):
-    """Reading KV cache (bytes): once; without flash attention once per query head that shares it."""
+    """Reading KV cache (bytes): once; without flash attention once per query head that shares it; a little slower where it
+    is quantised and unpacked on the way."""
     group = 1.0 if t.flash or m.llm.latent else m.llm.heads / m.llm.kv_heads
-    return 1000.0 * kv * group / (m.gpu.bandwidth_bytes_s * t.kv_share)
+    unpack = t.quantised_kv_share if m.kv.bits < 15 else 1.0
+    return 1000.0 * kv * group / (m.gpu.bandwidth_bytes_s * t.kv_share * unpack)
 
 
 def ramp_ms(m, t, users):
