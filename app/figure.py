@@ -86,7 +86,7 @@ class Live:
         self.models = _by_name(self.document)
         self.picture = figure.compute(self.settings)
         self._listeners: list[Callable[[Picture], None]] = []
-        self._set_models()
+        self._draw(self.picture)
         self.widgets = {c.name: widget(self.settings, c) for c in figure.controls}
         self.settings.param.watch(self._changed, [c.name for c in figure.controls])
 
@@ -96,6 +96,16 @@ class Live:
     def values(self) -> dict:
         """Present value of every control."""
         return {name: getattr(self.settings, name) for name in self.widgets}
+
+    def set(self, values: dict) -> None:
+        """Changes settings as a reader does: at the Panel widgets, for which the page's controls stand. The figure computes
+        once, however many changed. ValueError for an unknown setting or a wrong value, which leaves all as they were."""
+        for name in values:
+            self.figure.control(name)
+        self.figure.settings(**{**self.values(), **values})  # raises before anything moved
+        with param.parameterized.batch_call_watchers(self.settings):
+            for name, value in values.items():
+                self.widgets[name].value = value
 
     def show(self, at: int) -> None:
         """Puts frame `at` into the plots' sources."""
@@ -107,13 +117,13 @@ class Live:
         for callback in self._listeners:
             callback(self.picture)
 
-    def _set_models(self) -> None:
-        for model, attribute, value in changes(self.picture, self.models):
+    def _draw(self, picture: Picture) -> None:
+        for model, attribute, value in changes(picture, self.models):
             setattr(model, attribute, value)
 
     def follow(self) -> None:
         """Lets the plots follow every change: for a Panel server or a notebook, where no page applies patches."""
-        self.listen(lambda picture: self._set_models())
+        self.listen(self._draw)
 
 
 def _by_name(document: Document) -> dict[str, object]:

@@ -6,9 +6,8 @@ from the documents that `export` gives at build time, and a worker that starts l
 from __future__ import annotations
 
 import json
+from importlib import import_module
 
-import numpy.ma  # noqa: F401  Bokeh asks for it when it serialises an array, which may happen after the snapshot
-import param
 from bokeh.core.serialization import Buffer, Serializer
 from bokeh.document.events import ColumnDataChangedEvent, ModelChangedEvent
 
@@ -17,6 +16,8 @@ from widgets.picture import Picture, changes
 from .figure import Live
 from .order import figures
 from .parameters import parameter, positions
+
+import_module("numpy.ma")  # Bokeh asks for it when it serialises an array, which may first happen after the snapshot
 
 LIVE = {figure.id: Live(figure) for figure in figures()}
 
@@ -30,18 +31,10 @@ def export(figure_id: str) -> str:
 def change(figure_id: str, values: str) -> tuple[str, list[tuple[str, bytes]]]:
     """Changes settings as a page asks (JSON {name: value}) and returns the answer: a patch as JSON and its buffers.
 
-    The values go to the Panel widgets, for which the page's controls stand; Panel hands them to Param, and the figure
-    computes once, however many changed. A wrong value raises ValueError and leaves the settings as they were.
+    A wrong value raises ValueError and leaves the settings as they were.
     """
     live = LIVE[figure_id]
-    wanted = json.loads(values)
-    for name in wanted:
-        if name not in live.widgets:
-            raise ValueError(f"{figure_id} has no setting {name!r}; it has {', '.join(live.widgets)}")
-    live.figure.settings(**{**live.values(), **wanted})  # raises for a wrong value, before anything moved
-    with param.parameterized.batch_call_watchers(live.settings):
-        for name, value in wanted.items():
-            live.widgets[name].value = value
+    live.set(json.loads(values))
     return patch(live)
 
 

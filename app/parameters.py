@@ -58,12 +58,14 @@ def parameters(figure: Figure) -> list[Parameter]:
 
 
 def positions(p: Parameter) -> list[float]:
-    """The values at which a parameter's slider stops."""
+    """The values at which a parameter's slider stops, or between which it chooses. ValueError for a text."""
     if p.positions:
         return list(p.positions)
     if p.kind == "bool":
         return [False, True]
     if p.kind == "choice":
         return [value for value, _ in p.choices]
+    if p.kind == "text":
+        raise ValueError(f"{p.name} is a text; only numbers, choices and switches have positions")
     count = round((p.high - p.low) / p.step)
     return [p.low + i * p.step if p.kind == "int" else round(p.low + i * p.step, 6) for i in range(count + 1)]
