@@ -26,7 +26,7 @@ from building.faults import Fault
 from building.files import new_folder, sha256, sha256_of_files
 from building.places import Places
 
-SOURCES = ("app", "model", "widgets", "static", "building")
+SOURCES = ("app", "model", "widgets", "static", "docs", "building")
 RUNTIME = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm")
 MANIFEST = "manifest.json"
 RENDER = """
@@ -44,7 +44,8 @@ def build(places: Places) -> str:
     version = source_hash(places)[:12]
     if built_version(places.dist) == version:
         return version
-    parts.numpy_wheel(places)
+    print("rendering the pages", file=sys.stderr)
+    pages = render(places, version)
     print("building the page's Python", file=sys.stderr)
     modules = trim.modules(places, lambda task, job: snapshot.run(places, task, job))
     taken = snapshot.taken(places, modules)
@@ -54,7 +55,7 @@ def build(places: Places) -> str:
         for kind in ("figures", "answers"):
             shutil.copytree(modules.folder / kind, draft / kind)
         write_python(places, draft / "python", modules, taken, version)
-        for name, text in render(places, version).items():
+        for name, text in pages.items():
             (draft / name).parent.mkdir(parents=True, exist_ok=True)
             (draft / name).write_text(text, encoding="utf-8")
         compress(places, draft)
