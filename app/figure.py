@@ -12,6 +12,11 @@ from widgets.picture import ABOUT, FRAMES, Picture, changes, source
 from widgets.plots import PART
 
 
+# A setting's widget by its declaration; an Integer is a Number too, so it comes first.
+WIDGETS = ((param.Boolean, pn.widgets.Checkbox), (param.Selector, pn.widgets.Select), (param.Integer, pn.widgets.IntSlider),
+           (param.Number, pn.widgets.FloatSlider), (param.String, pn.widgets.TextInput))
+
+
 @dataclass(frozen=True)
 class Control:
     """One setting as a reader meets it.
@@ -140,12 +145,4 @@ def _by_name(document: Document) -> dict[str, object]:
 def widget(settings: param.Parameterized, control: Control) -> pn.widgets.Widget:
     """The Panel widget of one setting."""
     parameter = settings.param[control.name]
-    if isinstance(parameter, param.Boolean):
-        return pn.widgets.Checkbox.from_param(parameter)
-    if isinstance(parameter, param.Selector):
-        return pn.widgets.Select.from_param(parameter)
-    if isinstance(parameter, param.Integer):
-        return pn.widgets.IntSlider.from_param(parameter)
-    if isinstance(parameter, param.Number):
-        return pn.widgets.FloatSlider.from_param(parameter)
-    return pn.widgets.TextInput.from_param(parameter)
+    return next(kind for declared, kind in WIDGETS if isinstance(parameter, declared)).from_param(parameter)

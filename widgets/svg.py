@@ -39,7 +39,7 @@ def _plot(p, width: int, name: str) -> str:
     for number, renderer in enumerate(p.renderers):
         if renderer.visible:
             draw = DRAW[type(renderer.glyph).__name__]
-            drawn.append(draw(renderer.glyph, _columns(renderer), frame, f"{name}-{number}"))
+            drawn.append(draw(renderer.glyph, renderer.data_source.data, frame, f"{name}-{number}"))
     return "".join(drawn)
 
 
@@ -65,10 +65,6 @@ class Frame:
 
 def _below(axis) -> int:
     return BELOW + (16 if axis.axis_label else 0)
-
-
-def _columns(renderer) -> dict:
-    return renderer.data_source.data
 
 
 def _get(spec, data: dict, n: int) -> list:
