@@ -15,6 +15,7 @@ from .figure import Control, Figure
 from .fitting import too_many
 from .lengths import Lengths
 from .machine import MACHINE_CONTROLS, MachineSettings
+from .measured import printed, whose
 from .words import count, letter, ms, percent, sentence, whole
 
 CONTEXT = 2048                   # tokens that each of them holds, as in the essay's other sections
@@ -122,7 +123,9 @@ def _answer(s: Settings, m: model.Machine, b: Batch, step_ms: float) -> str:
                 "refilled at the next step.")
         times = f" that is {ms(static * step_ms)} against {ms(continuous * step_ms)}."
     pace = f" At {ms(step_ms)} a step{times}"
-    return f"{what}{took} {_idle(b)}{pace}{too_many(m, s.slots, CONTEXT)}"
+    limit = model.pass_cost(printed(m), users=s.slots, context=CONTEXT).pass_ms
+    numbers = whose(m, "itl", step_ms, ms, "a step", limit)
+    return f"{what}{took} {_idle(b)}{pace}{too_many(m, s.slots, CONTEXT)}{numbers}"
 
 
 def _idle(b: Batch) -> str:

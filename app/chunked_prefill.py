@@ -4,6 +4,7 @@ from __future__ import annotations
 import numpy as np
 import param
 
+from model import pass_cost
 from model.chunking import Chunked, chunked_prefill
 from model.trace import PREFILL, Trace
 from widgets.picture import Picture
@@ -13,6 +14,7 @@ from widgets.timeline import apart, rows, stack, steps, veil
 from .figure import Control, Figure
 from .fitting import too_many
 from .machine import CONTEXTS, MACHINE_CONTROLS, MachineSettings
+from .measured import printed, whose
 from .words import count, ms, people, tokens, whole
 
 FRAMES = 180                                   # at most
@@ -68,7 +70,9 @@ def compute(s: Settings) -> Picture:
         frames={
             "veil.left": np.tile(at[:, None], len(halves)),
             "cursor.x0": cursor, "cursor.x1": cursor,
-            "say.sentence": _sentences(at, s, c, _answer(s, c) + too_many(m, s.users, s.context)),
+            "say.sentence": _sentences(at, s, c, _answer(s, c) + too_many(m, s.users, s.context)
+                                      + whose(m, "ttft", c.stall_ms, ms, "the long pass",
+                                              pass_cost(printed(m), s.users, s.context, s.document).pass_ms)),
         },
         clock_ms=at, frame_names=[f"at {ms(t)}" for t in at], telling=len(at) - 1,
         play_s=float(np.clip(span / 130, 5, 12)), smooth=("veil.left", "cursor.x0", "cursor.x1"),

@@ -12,6 +12,7 @@ from widgets.plots import blocks, labels, lines, plot, ticks
 
 from .figure import Control, Figure
 from .machine import CHOSEN_MACHINE, CONTEXTS, MachineSettings
+from .measured import whose
 from .words import count, gb, people, percent, sentence, tokens, whole
 
 FRAME = 1.62        # the bar's frame, as a multiple of the card: room past the line for who does not fit
@@ -42,7 +43,7 @@ def compute(s: Settings) -> Picture:
     arrived = steps[:, None] > np.arange(fit)
     waiting = steps[:, None] > fit + np.arange(len(outside["left"]))
     weights = memory.weights_bytes / 1e9
-    answer = _answer(s, memory, fit, misfit)
+    answer = _answer(s, memory, fit, misfit) + whose(m, "kv_tokens", max(0, memory.budget_tokens), tokens, "what is left")
     return Picture(
         sources={
             "bar": dict(left=[0.0], right=[card], bottom=[BOTTOM], top=[TOP]),

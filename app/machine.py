@@ -8,7 +8,20 @@ from model.machine import DATASHEET, engines
 
 from .figure import Control
 
-ENGINE_LABELS = {DATASHEET: "what the datasheet says"}
+# How readers know the engines; one that is not listed goes by its own name.
+SERVERS = {"vllm": "vLLM", "sglang": "SGLang", "llama.cpp": "llama.cpp"}
+WITHS = {"llama.cpp-flash": "llama.cpp with flash attention"}
+
+
+def engine_name(engine: str) -> str:
+    """`vLLM 0.19`, `llama.cpp with flash attention`."""
+    server, _, version = engine.partition("-")
+    return WITHS.get(engine, " ".join(filter(None, (SERVERS.get(server, server), version))))
+
+
+def engine_label(engine: str) -> str:
+    """A choice of the switch: `what the datasheet says`, `what vLLM 0.19 gets`."""
+    return "what the datasheet says" if engine == DATASHEET else f"what {engine_name(engine)} gets"
 
 
 def choices(names, label) -> dict[str, str]:
@@ -28,7 +41,7 @@ class MachineSettings(param.Parameterized):
     kv = param.Selector(default="f16", label="KV cache", doc="number format of the KV cache",
                         objects=choices(model.kv_formats(), lambda n: model.kv_format(n).label))
     engine = param.Selector(default=DATASHEET, label="Numbers", doc="what the datasheet says, or what servers get",
-                            objects=choices(engines(), lambda n: ENGINE_LABELS.get(n, f"what {n} gets")))
+                            objects=choices(engines(), engine_label))
 
     def machine(self) -> model.Machine:
         """The model's Machine of these settings."""

@@ -14,6 +14,7 @@ from widgets.tokens import LIGHT, PEOPLE, letter_on
 
 from .figure import Control, Figure
 from .machine import CONTEXTS, MACHINE_CONTROLS, MachineSettings
+from .measured import whose
 from .words import count, letter, percent, sentence, tokens, whole
 
 FRAMES = 150
@@ -78,7 +79,7 @@ def compute(s: Settings) -> Picture:
             "held.right": reserved / s.longest,
             "held_names_ahead.x": np.where(reserved < (name_x + 2 * NAME_AT) * s.longest, name_x, np.nan),
             **{f"veil.{side}": values for side, values in grid.veil(used, len(p.owner)).items()},
-            "say.sentence": _sentences(p, reach, held, used),
+            "say.sentence": _sentences(p, reach, held, used, whose(m, "kv_tokens", p.budget_tokens, tokens, "this memory")),
         },
         clock_ms=reach * model.pass_cost(m, users=max(1, p.paged_fit), context=s.longest).pass_ms,
         frame_names=[f"up to {tokens(n)} each" for n in reach], telling=frames - 1, play_s=7.0, smooth=("held.right",),
@@ -200,9 +201,9 @@ def _scale(p: Pages, drawn: int) -> str:
     return f"memory for {tokens(p.budget_tokens)}, drawn twice"
 
 
-def _sentences(p: Pages, reach: np.ndarray, held: np.ndarray, used: np.ndarray) -> list[str]:
+def _sentences(p: Pages, reach: np.ndarray, held: np.ndarray, used: np.ndarray, numbers: str) -> list[str]:
     """For each frame: how far the chats have grown and what pages that takes; then the answer."""
-    answer = _answer(p)
+    answer = _answer(p) + numbers
     moments = [f"With up to {tokens(n)} each, the chats in pages hold {tokens(total)} in {count(int(k), 'page')}."
                if n else "No chat has begun yet." for n, total, k in zip(reach[:-1], held.sum(axis=1), used)]
     return [*(f"{moment} {answer}" for moment in moments), answer]

@@ -13,7 +13,8 @@ from widgets.timeline import steps
 
 from .figure import Control, Figure
 from .fitting import too_many
-from .machine import MACHINE_CONTROLS, MachineSettings
+from .machine import MACHINE_CONTROLS, MachineSettings, engine_name
+from .measured import printed, whose
 from .words import digits, ms, percent, tokens, whole
 
 QUESTION, DOCUMENT = 24, 2000
@@ -89,7 +90,7 @@ def _words(s: Settings, m: model.Machine, trace: Trace, alone: model.PassCost) -
         decode=ms(trace.pass_ms[1:].mean()) if s.reply > 1 else ms(alone.pass_ms),
         busy=percent(alone.arithmetic_ms / alone.pass_ms), bandwidth=whole(m.gpu.bandwidth_bytes_s / 1e9),
         peak=digits(m.gpu.peak_flops / 1e12), parameters=whole(m.llm.active_parameters),
-        lost="nothing is lost." if s.engine == DATASHEET else f"the times above are what {s.engine} gets, which loses some of both.")
+        lost="nothing is lost." if s.engine == DATASHEET else f"the times above are what {engine_name(s.engine)} gets, which loses some of both.")
     facts["answer"] = (
         f"Prefill reads {tokens(s.prompt)} in one pass of {facts['prefill']}, bound by {facts['prefill_bound']}. Decode reads "
         f"{facts['weights']} of weights for every token: {facts['alone']}, bound by {facts['bound']}, "
@@ -97,7 +98,8 @@ def _words(s: Settings, m: model.Machine, trace: Trace, alone: model.PassCost) -
         + ("as much as a prompt token." if facts["ratio"] == "1" else f"{facts['ratio']} times a prompt token."))
     if s.reply > 1:
         facts["answer"] += f" With the KV cache of this prompt a token takes {facts['decode']}."
-    facts["answer"] += too_many(m, 1, s.prompt + s.reply)
+    facts["answer"] += too_many(m, 1, s.prompt + s.reply) + whose(
+        m, "decode", alone.pass_ms, ms, "a token’s time", model.pass_cost(printed(m)).pass_ms)
     return facts
 
 

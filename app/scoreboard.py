@@ -12,6 +12,7 @@ from widgets.timeline import steps
 
 from .figure import Control, Figure
 from .machine import CONTEXTS, MACHINE_CONTROLS, MachineSettings
+from .measured import columns, engines_of, printed, speeds, whose
 from .words import count, digits, ms, people, sentence, tokens, whole
 
 MOST = 64               # people that the curves go to
@@ -21,6 +22,7 @@ GUESSES = (0.5, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 
 HEAD = 1.5              # room above bars and curves for their words, as a multiple of the highest
 ROWS = (1.39, 1.19)     # where those words stand, in the same measure
 FOOT = -0.06            # below 0 there is room for half a dot
+SEEN = 0.15             # where the name of the measured dots stands, in the same measure
 
 
 class Settings(MachineSettings):
@@ -32,7 +34,8 @@ class Settings(MachineSettings):
 
 
 class Answer:
-    """The model's numbers for these settings, all in tokens a second: one alone, and each and all with 1 to 64 people."""
+    """The model's numbers for these settings, all in tokens a second: one alone, and each and all with 1 to 64 people; and
+    what was measured."""
 
     def __init__(self, s: Settings):
         m = s.machine()
@@ -44,6 +47,9 @@ class Answer:
         self.naive = self.alone.tokens_per_s / np.arange(1, MOST + 1)
         self.fit = model.kv_memory(m, users=s.users, context=s.context).users_fit
         self.times = self.cost.tokens_per_s / self.alone.tokens_per_s
+        self.seen = [one for one in speeds(m, s.context) if one.users <= MOST]
+        self.numbers = whose(m, "decode", self.cost.tokens_per_s_each, speed, "a person’s speed",
+                             model.pass_cost(printed(m), users=s.users, context=s.context).tokens_per_s_each)
 
 
 def compute(s: Settings) -> Picture:
@@ -52,10 +58,12 @@ def compute(s: Settings) -> Picture:
     said = _answer(s, a)
     joined = np.arange(s.users + 1)
     top, seats = max(a.alone.tokens_per_s, a.each.max(), s.guess), max(s.users, SEATS)
-    high = {"one": float(max(a.alone.tokens_per_s, a.each.max())), "all": float(max(a.together.max(), a.alone.tokens_per_s))}
+    seen = {"one": columns(a.seen, each=True), "all": columns(a.seen, each=False)}
+    high = {"one": float(max(a.alone.tokens_per_s, a.each.max(), seen["one"]["y"].max(initial=0.0))),
+            "all": float(max(a.together.max(), a.alone.tokens_per_s, seen["all"]["y"].max(initial=0.0)))}
     return Picture(
-        sources={**_seats(s, top), **_curves(a, high), **_full(a, high)},
-        frames={**_bars(s, a, joined), **_lines(s, a, joined), **_words(s, a, joined),
+        sources={**_seats(s, top), **_curves(a, high), **_full(a, high), **_seen(seen, high)},
+        frames={**_bars(s, a, joined), **_lines(s, a, joined), **_words(s, a, joined), **_seen_words(a, seen, joined),
                 "say.sentence": [_question(s), *(" ".join(filter(None, (_moment(s, a, int(f)), said))) for f in joined[1:])]},
         clock_ms=joined * 1000.0, frame_names=["the guess", *(people(int(f)) for f in joined[1:])], telling=s.users,
         play_s=min(9.0, 2.0 + 0.45 * s.users),
@@ -116,6 +124,19 @@ def _full(a: Answer, high: dict) -> dict:
     return out
 
 
+def _seen(seen: dict, high: dict) -> dict:
+    """Where the measured dots and their name stand."""
+    return {**{f"{name}_seen": dict(x=points["x"]) for name, points in seen.items()},
+            "seen_name": dict(x=[float(MOST)], y=[SEEN * high["one"]])}
+
+
+def _seen_words(a: Answer, seen: dict, joined: np.ndarray) -> dict:
+    """The measured dots and their name, once somebody has joined: the question does not give the answer away."""
+    words = f"○ measured, {engines_of(a.seen)}" if a.seen else ""
+    return {**{f"{name}_seen.y": np.where(joined[:, None] > 0, points["y"], np.nan) for name, points in seen.items()},
+            "seen_name.text": [[words if f else ""] for f in joined]}
+
+
 def _lines(s: Settings, a: Answer, joined: np.ndarray) -> dict:
     """The curves as far as people have joined, and a dot at the end of each."""
     here = np.where(joined > 0, joined, np.nan)[:, None]
@@ -167,7 +188,7 @@ def _answer(s: Settings, a: Answer) -> str:
     else:
         said = (f"{sentence(people(s.users))} at {tokens(s.context)} get {speed(a.cost.tokens_per_s_each)} tokens a second "
                 f"each, not {naive}: {speed(a.cost.tokens_per_s)} together, {times(a.times)} times the {alone} of one alone.")
-    return f"{said} {_judged(s, a)}{_room(s, a)}"
+    return f"{said} {_judged(s, a)}{_room(s, a)}{a.numbers}"
 
 
 def speed(value: float) -> str:
@@ -222,6 +243,7 @@ def draw() -> list:
     labels(board, "guess_name", "muted", part="guess")
     labels(board, "board_name", "ink", bold=True, part="answer")
     one = _chart("one", 128, "naive", axis=False)
+    labels(one, "seen_name", "ink", align="right", size=12, part="measured")
     together = _chart("all", 172, "naive_all", axis=True)
     labels(together, "fit_name", "ink", align="right", size=12, part="full")
     return [board, one, together]
@@ -237,6 +259,7 @@ def _chart(name: str, height: int, naive: str, *, axis: bool):
     curve(p, f"{name}_ahead", "memory_pale", part=name)
     curve(p, f"{name}_line", "memory", width=2.5, part=name)
     dots(p, f"{naive}_dot", "muted", hollow=True, part="naive")
+    dots(p, f"{name}_seen", "ink", size=7, hollow=True, part="measured")
     dots(p, f"{name}_dot", "memory", part=name)
     labels(p, f"{name}_name", "memory", bold=True, part=name)
     labels(p, f"{name}_naive_name", "muted", size=12, part="naive")

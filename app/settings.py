@@ -16,6 +16,7 @@ from widgets.timeline import beside, steps, veil
 from .figure import Control, Figure
 from .growing import SAMPLES, Growing, growing, held_until
 from .machine import CHOSEN_MACHINE, CONTEXTS, MachineSettings
+from .measured import whose
 from .words import count, digits, gb, ms, people, percent, tokens, whole
 
 USERS = (*range(1, 13), 14, 16, 20, 24, 32, 40, 48, 56, 64)
@@ -80,7 +81,7 @@ def compute(s: Settings) -> Picture:
     high = _highest(points)
     clock_ms = np.linspace(0.0, until, SAMPLES)
     now = _now(run, clock_ms)
-    said = _answer(s, m, t, run)
+    said = _answer(s, m, t, run) + whose(m)
     return Picture(
         sources={**points, **_marks(run, until, high)},
         frames={**_moving(now, clock_ms),

@@ -13,6 +13,7 @@ from widgets.timeline import steps, veil
 from .figure import Control, Figure
 from .guessing import MOST, ROUNDS, USERS, Clock, Run
 from .machine import CONTEXTS, MACHINE_CONTROLS, MachineSettings, choices
+from .measured import speedups, whose
 from .words import count, digits, gb, ms, percent, people, tokens, whole
 
 LARGEST_DRAFT = 4.2e9   # parameters: a draft is small
@@ -39,7 +40,7 @@ class Settings(MachineSettings):
 def compute(s: Settings) -> Picture:
     """Four rounds of guessing for these settings; a frame is a guess, or a check that is done."""
     run = Run(s.machine(), s.users, s.guesses, s.acceptance, s.context, s.draft, s.seed)
-    said = _answer(s, run)
+    said = _answer(s, run) + whose(s.machine(), "speedup", run.speedup, digits, "the speed-up")
     clock = Clock(run, s.guesses)
     return Picture(
         sources={**_cells(run), **_passes(run), **_curve(s, run)},
@@ -49,7 +50,7 @@ def compute(s: Settings) -> Picture:
         play_s=min(14.0, 4.0 + 0.35 * len(clock)),
         smooth=("veil.left", "cursor.x0", "cursor.x1"),
         props={"lane.x.end": float(ROUNDS * (s.guesses + 1)), "passes.x.end": run.total_ms * 1.005,
-               **ticks("passes.axis", steps(run.total_ms, 4)), **_curve_props(run)},
+               **ticks("passes.axis", steps(run.total_ms, 4)), **_curve_props(s, run)},
         facts=_facts(s, run),
         table=(["users", "speed-up (times)", "round (ms)", "plain pass (ms)"],
                [[u, float(run.all.speedup[u]), float(run.all.round_ms[u]), float(run.all.plain_ms[u])] for u in STEPS]))
@@ -152,7 +153,8 @@ def _curve(s: Settings, run: Run) -> dict:
     gain = run.all.speedup[1:]
     slow = gain < 1
     joined = slow | np.concatenate((slow[1:], [False])) | np.concatenate(([False], slow[:-1]))
-    high, at = float(gain.max()), _crossings(gain)
+    (seen, times), at = speedups(s.machine()), _crossings(gain)
+    high = _high(gain, times)
     crossed = [float(u) for u in at]
     late = bool(crossed) and crossed[-1] > 16
     named = [(crossed[-1], f"{'slower' if slow[at[-1] - 1] else 'faster'} from {whole(at[-1])} on")] if crossed else []
@@ -163,9 +165,16 @@ def _curve(s: Settings, run: Run) -> dict:
             "crossing_dot": dict(x=crossed, y=[1.0 for _ in crossed]),
             "crossing_left": _named([(x / 1.08, text) for x, text in named if late], 0.09 * _top(high)),
             "crossing_right": _named([(x * 1.08, text) for x, text in named if not late], 0.09 * _top(high)),
-            "here": dict(x=[s.users], y=[run.speedup]),
+            "here": dict(x=[s.users], y=[run.speedup]), "seen": dict(x=seen, y=times),
+            "seen_name": dict(x=[MOST] * bool(len(seen)), y=[_top(high)] * bool(len(seen)),
+                              text=["○ measured: EAGLE-3, three guesses"] * bool(len(seen))),
             "here_name": dict(x=[1.06], y=[_top(high) * 1.16],
                               text=[f"speed-up with {people(s.users)}: {digits(run.speedup)}"])}
+
+
+def _high(gain: np.ndarray, times: np.ndarray) -> float:
+    """The highest of the curve and of what was measured."""
+    return float(max(gain.max(), times.max(initial=0.0)))
 
 
 def _even_name(gain: np.ndarray, top: float) -> dict:
@@ -192,8 +201,8 @@ def _top(high: float) -> float:
     return max(1.5, 0.5 * np.ceil(high * 2))
 
 
-def _curve_props(run: Run) -> dict:
-    top = _top(float(run.all.speedup[1:].max()))
+def _curve_props(s: Settings, run: Run) -> dict:
+    top = _top(_high(run.all.speedup[1:], speedups(s.machine())[1]))
     values = steps(top, 4)
     return {"gain.y.start": top * -0.03, "gain.y.end": top * 1.3, **ticks("gain.axis", TICKS),
             **ticks("gain.y_axis", values, [f"{v:g}" for v in values])}
@@ -300,12 +309,14 @@ def _draw_gain():
     curve(p, "slower", "misfit", width=2.5, part="loss")
     lines(p, "crossing", "misfit", dash="dotted")
     dots(p, "crossing_dot", "misfit", hollow=True, part="crossing")
+    dots(p, "seen", "ink", size=7, hollow=True, part="measured")
     dots(p, "here", "ink", part="speedup")
     labels(p, "even_left", "muted", size=12, part="even")
     labels(p, "even_right", "muted", size=12, align="right", part="even")
     labels(p, "crossing_left", "misfit", size=12, align="right", part="crossing")
     labels(p, "crossing_right", "misfit", size=12, part="crossing")
     labels(p, "here_name", "ink", bold=True, part="speedup")
+    labels(p, "seen_name", "ink", size=12, align="right", part="measured")
     return p
 
 
