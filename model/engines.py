@@ -44,8 +44,22 @@ def pass_terms(m, users, context, prompt_tokens=0, prompt_offset=0):
     """The PassTerms of a pass as in model.passes.pass_cost; arguments broadcast, nothing is checked."""
     users, context, prompt_tokens, prompt_offset = (
         np.asarray(a, dtype=float) for a in (users, context, prompt_tokens, prompt_offset))
-    m, given = _working(m), m
-    t = terms.profile(m.engine, m.gpu)
+    working = _working(m)
+    return PassTerms(*np.broadcast_arrays(*_parts(m, working, terms.profile(m.engine, working.gpu), users, context,
+                                                  prompt_tokens, prompt_offset)))
+
+
+def clock(m):
+    """The function that gives pass_ms of pass_terms for (users, context, prompt_tokens, prompt_offset), numbers or float
+    arrays. What does not change from pass to pass is looked up once: for those who ask hundreds of thousands of times."""
+    working = _working(m)
+    t = terms.profile(m.engine, working.gpu)
+    return lambda users, context, prompt_tokens=0.0, prompt_offset=0.0: _parts(
+        m, working, t, users, context, prompt_tokens, prompt_offset)[-1]
+
+
+def _parts(given, m, t, users, context, prompt_tokens, prompt_offset):
+    """The fields of PassTerms, in order. given: the Machine asked about; m, t: the one that works and its Profile."""
     weights, kv = pass_bytes(m, users, context, prompt_tokens, prompt_offset)
     read = weights - terms_time.looked_up_bytes(m)
     repeats = terms_time.batches(t, prompt_tokens)
@@ -59,8 +73,7 @@ def pass_terms(m, users, context, prompt_tokens=0, prompt_offset=0):
     pass_ms = terms_time.norm(weights_ms, products_ms, t.knee) + kv_ms + attention_ms + overhead_ms
     floor_ms = 1000.0 * np.maximum((weights + kv) / given.gpu.bandwidth_bytes_s,
                                    pass_flops(given, users, prompt_tokens) / given.gpu.peak_flops)
-    return PassTerms(*np.broadcast_arrays(weights_ms + kv_ms, products_ms + attention_ms, kv_ms, overhead_ms,
-                                          np.maximum(pass_ms, floor_ms)))
+    return weights_ms + kv_ms, products_ms + attention_ms, kv_ms, overhead_ms, np.maximum(pass_ms, floor_ms)
 
 
 def _working(m):

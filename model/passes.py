@@ -72,6 +72,18 @@ def pass_cost(m, users=1, context=0, prompt_tokens=0, prompt_offset=0):
     return PassCost(**{name: plainly(array) for name, array in zip(fields, arrays)})
 
 
+def clock(m):
+    """The function that gives pass_ms of pass_cost for (users, context, prompt_tokens, prompt_offset), numbers or float
+    arrays, and checks nothing: for a server that asks hundreds of thousands of times."""
+    if m.engine != DATASHEET:
+        from model import engines  # engines calls pass_bytes: imported late, where it is needed
+        return engines.clock(m)
+    def pass_ms(users, context, prompt_tokens=0.0, prompt_offset=0.0):
+        read = sum(pass_bytes(m, users, context, prompt_tokens, prompt_offset))
+        return 1000.0 * np.maximum(read / m.gpu.bandwidth_bytes_s, pass_flops(m, users, prompt_tokens) / m.gpu.peak_flops)
+    return pass_ms
+
+
 def _terms(m, users, context, prompt_tokens, prompt_offset, weights, kv, flops):
     if m.engine != DATASHEET:
         from model import engines  # engines calls pass_bytes: imported late, where it is needed
