@@ -1,6 +1,6 @@
 // One figure on the page: Bokeh's drawing of its document, the frames that the player moves through, its words.
 import { Player } from "./player.mjs";
-import { columns, onTheme, paint, themed } from "./theme.mjs";
+import { columns, onTheme, paint, theme, themed } from "./theme.mjs";
 
 const measure = document.createElement("canvas").getContext("2d");
 
@@ -54,6 +54,7 @@ export class FigureView {
   apply({ json, buffers }) {
     const patch = typeof json === "string" ? JSON.parse(json) : json;
     this.document.apply_json_patch(patch, buffers instanceof Map ? buffers : new Map(buffers ?? []));
+    if (theme() === "dark") paint(this.document.all_models); // an answer comes in light colours
     this.read(this.about().telling);
   }
 

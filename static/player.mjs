@@ -14,6 +14,7 @@ export class Player {
     this.playing = false;
     this.seen = false; // on screen and not hidden: only then is anything drawn
     this.last = 0;
+    this.frame = 0; // the animation frame that is asked for: one at a time, however often a reader presses
     const find = (what) => root.querySelector(`[data-do="${what}"]`);
     this.play = find("play");
     this.position = find("position");
@@ -39,7 +40,7 @@ export class Player {
   }
 
   go(index) {
-    this.pause();
+    this.stop();
     this.index = Math.max(0, Math.min(this.last_index, index));
     this.at = this.film.clock[this.index];
     this.draw(0);
@@ -68,25 +69,35 @@ export class Player {
     this.playing = true;
     this.last = 0;
     this.mark();
-    requestAnimationFrame((now) => this.tick(now));
+    this.wait();
   }
 
   pause() {
     if (!this.playing) return;
-    this.playing = false;
-    this.mark();
+    this.stop();
     this.draw(0);
+  }
+
+  stop() {
+    if (!this.playing) return;
+    this.playing = false;
+    cancelAnimationFrame(this.frame);
+    this.mark();
   }
 
   /** Called when the figure comes into view or leaves it: a film that nobody sees stands still. */
   look(seen) {
     this.seen = seen;
     this.last = 0;
-    if (seen && this.playing) requestAnimationFrame((now) => this.tick(now));
+    cancelAnimationFrame(this.frame);
+    if (this.playing) this.wait();
+  }
+
+  wait() {
+    if (this.seen) this.frame = requestAnimationFrame((now) => this.tick(now));
   }
 
   tick(now) {
-    if (!this.playing || !this.seen) return;
     const { clock, seconds } = this.film;
     const span = clock[this.last_index] - clock[0];
     // A tab that was away, or a page that was busy, does not leap ahead.
@@ -94,15 +105,14 @@ export class Player {
     this.last = now;
     while (this.index < this.last_index && clock[this.index + 1] <= this.at) this.index++;
     if (this.index >= this.last_index) {
-      this.playing = false;
+      this.stop();
       this.at = clock[this.last_index];
       this.draw(0);
-      this.mark();
       return;
     }
     const begin = clock[this.index];
     this.draw((this.at - begin) / (clock[this.index + 1] - begin || 1));
-    requestAnimationFrame((next) => this.tick(next));
+    this.wait();
   }
 
   draw(part) {

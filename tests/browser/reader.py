@@ -1,0 +1,112 @@
+"""What a reader does with a figure, and what a reader sees of it."""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from playwright.sync_api import Browser, BrowserContext, Page
+
+from app.order import figure
+from app.parameters import parameters
+
+from .conftest import PATIENCE_MS, drawn, until
+
+# A value put into a native control, and the event with which the browser tells of it.
+MOVE = """([id, name, value, positions]) => {
+    const input = document.getElementById(`${id}.${name}`);
+    if (input.type === 'checkbox') input.checked = value;
+    else input.value = positions.length ? positions.indexOf(value) : value;
+    input.dispatchEvent(new Event('input', {bubbles: true}));
+}"""
+# Everything that Bokeh has painted in a figure. Its canvases are in shadow roots.
+PAINTED = """function painted(id) {
+    const found = [], walk = root => { for (const e of root.querySelectorAll('*')) {
+        if (e.shadowRoot) walk(e.shadowRoot);
+        if (e.tagName === 'CANVAS' && e.width) found.push(e.toDataURL());
+    } };
+    walk(document.querySelector(`#${id} .plots`));
+    return found.join();
+}"""
+# Paints come in the frame after what asked for them; two equal ones, a moment apart, are the picture at rest.
+AT_REST = "id => { %s; return new Promise(done => { let last = ''; const look = () => {" \
+          " const now = painted(id); if (now && now === last) done(now); else { last = now; setTimeout(look, 60); } }; look() }) }" % PAINTED
+# Moves the second slider of a figure, from one end to the other and again, each time as soon as the last value is answered.
+DRAG = """([id, moves]) => new Promise(done => {
+    const figure = document.getElementById(id);
+    const slider = figure.querySelectorAll('.controls input[type=range]')[1];
+    const [low, high] = [Number(slider.min), Number(slider.max)], step = Number(slider.step);
+    let at = low;
+    const next = () => {
+        if (!moves--) { figure.removeEventListener('settled', later); done(); return; }
+        at = at + step > high ? low : at + step;
+        if (at === Number(slider.value)) at = at + step > high ? low : at + step;
+        slider.value = at;
+        slider.dispatchEvent(new Event('input', {bubbles: true}));
+    };
+    const later = () => setTimeout(next);
+    figure.addEventListener('settled', later);
+    next();
+})"""
+# The worker's own word for how much memory Python has, asked for as a page would.
+WORKER_BYTES = """() => new Promise(done => {
+    const post = globalThis.postMessage;
+    globalThis.postMessage = said => { globalThis.postMessage = post; done(said.memory_bytes) };
+    onmessage({data: {what: 'ping'}});
+})"""
+STATUS = "id => document.getElementById(`${id}-status`).textContent"
+
+
+@contextmanager
+def reader(browser: Browser, motion: str = "reduce", **how) -> Iterator[BrowserContext]:
+    """A reader's browser of its own, for what the shared one is not made for: motion, failing files, no scripts."""
+    context = browser.new_context(**{"viewport": dict(width=1280, height=900), "reduced_motion": motion,
+                                     "service_workers": "block", **how})
+    context.set_default_timeout(PATIENCE_MS)
+    yield context
+    context.close()
+
+
+def move(page: Page, figure_id: str, name: str, value) -> None:
+    """Moves one control to a value."""
+    positions = next(p for p in parameters(figure(figure_id)) if p.name == name).positions
+    page.evaluate(MOVE, [figure_id, name, value, list(positions)])
+
+
+def answered(page: Page, figure_id: str) -> None:
+    """Waits until the picture shows the settings of the controls."""
+    page.wait_for_selector(f"figure#{figure_id}.drawn:not(.waiting)", state="attached")
+
+
+def live(page: Page) -> None:
+    """Waits until Python answers."""
+    page.wait_for_selector("html[data-python=live]", state="attached")
+
+
+def status(page: Page, figure_id: str) -> str:
+    """The figure's sentence."""
+    return page.evaluate(STATUS, figure_id).strip()
+
+
+def picture(page: Page, figure_id: str) -> str:
+    """What is painted in the figure once nothing changes any more, as text to be compared."""
+    return page.evaluate(AT_REST, figure_id)
+
+
+def embed(page: Page, site: str, figure_id: str, query: str = "") -> Page:
+    """Opens a figure's own page and waits until it can be played."""
+    page.goto(f"{site}embed/{figure_id}.html{query}")
+    drawn(page, figure_id)
+    return page
+
+
+def essay(page: Page, site: str, query: str = "") -> Page:
+    """Opens the essay and waits until all figures are drawn and Python answers."""
+    page.goto(site + query)
+    live(page)
+    until(page, "document.querySelectorAll('figure.drawn').length === document.querySelectorAll('figure[data-figure]').length")
+    return page
+
+
+def frames(page: Page, figure_id: str) -> int:
+    """How many frames the present setting has."""
+    return int(page.locator(f"#{figure_id} [data-do=position]").get_attribute("max")) + 1
