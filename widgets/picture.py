@@ -8,6 +8,7 @@ import numpy as np
 from bokeh.models import ColumnDataSource
 
 FRAMES = "frames"  # name of the source that holds every frame, a row each
+DIGITS = 7         # of a number in a picture's table
 ABOUT = "about"    # name of the source with one row of JSON: what belongs to the whole setting
 
 
@@ -61,7 +62,7 @@ class Picture:
     def frame_data(self) -> dict:
         """Columns of the frames source: one row a frame, numbers as small as they can be."""
         data = {name: _small(rows) for name, rows in self.frames.items()}
-        return {**data, "clock_ms": self.clock_ms, "frame_name": list(self.frame_names)}
+        return {**data, "clock_ms": _small(self.clock_ms), "frame_name": list(self.frame_names)}
 
     def about(self) -> str:
         """What belongs to the whole setting, as JSON."""
@@ -121,4 +122,6 @@ def _small(rows):
 
 
 def _plain(value):
-    return value.item() if isinstance(value, np.generic) else value
+    """A number or word as JSON has it; digits past the seventh are the computer's, not the model's."""
+    value = value.item() if isinstance(value, np.generic) else value
+    return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value
