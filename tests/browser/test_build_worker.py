@@ -106,9 +106,9 @@ def test_a_host_that_compresses_nothing(bare: Page, faulty):
     assert boot(bare, "?")["boot"] == "snapshot"
 
 
-@pytest.mark.parametrize("query", ["?compressed=1", "?"])
-@pytest.mark.parametrize("kind", ["cut", "corrupted", "page", "refused"])
-@pytest.mark.parametrize("name", ["pyodide.asm.wasm", "heap.bin"])
+@pytest.mark.parametrize("name, kind, query", [
+    ("pyodide.asm.wasm", "cut", "?compressed=1"), ("pyodide.asm.wasm", "page", "?"), ("pyodide.asm.mjs", "page", "?"),
+    ("heap.bin", "corrupted", "?compressed=1"), ("heap.bin", "cut", "?"), ("_umath_linalg.cpython-314-wasm32-emscripten.so", "refused", "?")])
 def test_a_file_that_came_wrong_once_is_asked_for_again(bare: Page, faulty, name, kind, query):
     faulty[1][name] = (kind, 1)
     assert boot(bare, query)["boot"] == "snapshot"
