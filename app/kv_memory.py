@@ -9,6 +9,7 @@ from model.engines import visible_bytes
 from model.machine import DATASHEET
 from widgets.picture import Picture
 from widgets.plots import blocks, labels, lines, plot, ticks
+from widgets.timeline import beside
 
 from .figure import Control, Figure
 from .machine import CHOSEN_MACHINE, CONTEXTS, MachineSettings
@@ -55,15 +56,15 @@ def compute(s: Settings) -> Picture:
             "outside": dict(left=outside["left"], bottom=np.zeros(len(outside["left"])), top=np.ones(len(outside["left"]))),
             "capacity": dict(x0=[line], x1=[line], y0=[-0.18], y1=[1.3]),
             "names": dict(x=[0.0], y=[1.2], text=[f"weights {gb(memory.weights_bytes)}"], room=[line]),
-            "overhead_name": dict(x=[min(start, line)], y=[1.58], text=[f"overhead {gb(memory.overhead_bytes)}"],
-                                  room=[scale]),
+            # Half the frame has room for these words on a phone, a third has not.
+            **beside([min(start, line)], [1.58], [f"overhead {gb(memory.overhead_bytes)}"], scale * 0.66, "overhead_name"),
             "line_name": dict(x=[line * 1.008], y=[1.2], text=[f"{gb(memory.usable_bytes)} usable"], room=[scale - line]),
             "numbers": _numbers(inside, fit),
             "more": _more(outside, misfit, scale, line),
         },
         frames={
             "people.right": np.where(arrived, inside["right"], inside["left"]),
-            "outside.right": np.where(waiting, outside["right"], outside["left"]),
+            "outside.right": np.where(waiting, outside["right"], np.nan),  # a block without width would still have its outline
             "say.sentence": [f"{_moment(step, s.users)}{answer}" for step in steps],
         },
         clock_ms=steps * 1000.0, frame_names=[f"{whole(n)} of {whole(s.users)} {'person' if s.users == 1 else 'people'}" for n in steps],
@@ -157,7 +158,7 @@ def _answer(s: Settings, memory: model.Memory, fit: int, misfit: int) -> str:
 def _who(users: int, fit: int, misfit: int, room: int) -> str:
     """Who fits, where there is room for `room` people."""
     if not fit:
-        return "That one does not fit." if users == 1 else f"None of the {count(users)} fits."
+        return "That one does not fit." if users == 1 else f"Not one of the {count(users)} fits."
     if misfit:
         return f"{sentence(count(fit))} fit{'s' if fit == 1 else ''}, {count(misfit)} {'does' if misfit == 1 else 'do'} not."
     those = {1: "That one fits", 2: "Both fit"}.get(users, f"All {count(users)} fit")
@@ -176,7 +177,8 @@ def draw() -> list:
     blocks(p, "outside", "misfit", hatch="misfit", line="misfit")
     lines(p, "capacity", "ink")
     labels(p, "names", "weights", bold=True)
-    labels(p, "overhead_name", "muted", align="right", size=12)
+    labels(p, "overhead_name_left", "muted", align="right", size=12, part="overhead")
+    labels(p, "overhead_name_right", "muted", size=12, part="overhead")
     labels(p, "line_name", "ink", size=12)
     labels(p, "numbers", "paper", align="center", bold=True, size=12)
     labels(p, "more", "misfit", align="right", bold=True)

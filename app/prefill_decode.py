@@ -131,7 +131,8 @@ def _moment(trace: Trace, f: int) -> str:
 def _ticks(end: float) -> tuple[list[float], list[str]]:
     """At most six round moments, in ms, or in s where the run is as long as `ms` would say in s."""
     size, unit = (1000, "s") if end >= 10_000 else (1, "ms")
-    return list(steps(end)), ["0"] + [f"{v / size:,g} {unit}" for v in steps(end)[1:]]
+    # A name so near the end would run out of the picture on a phone.
+    return list(steps(end)), ["0"] + [f"{v / size:,g} {unit}" if v < 0.96 * end else "" for v in steps(end)[1:]]
 
 
 def draw() -> list:

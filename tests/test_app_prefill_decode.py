@@ -7,13 +7,9 @@ import model
 from app.machine import MachineSettings
 from app.prefill_decode import DOCUMENT, FIGURE, PROMPTS, QUESTION, REPLY, Settings, compute
 from model.trace import prefill_decode
-from tests.picture_checks import check
+from tests.picture_checks import check, sentence
 
 ESSAY = "facts/essay.md, prefill-decode"
-
-
-def sentence(picture, at=None):
-    return picture.frames["say.sentence"][picture.telling if at is None else at]
 
 
 @pytest.mark.parametrize("values, says, source", [
@@ -69,7 +65,7 @@ def test_the_meters_keep_what_the_last_pass_was_busy_with():
     ({"prompt": 24, "reply": 16}, ["0", "100 ms", "200 ms"]),                           # 255 ms
     ({"prompt": 8192, "reply": 40}, ["0", "500 ms", "1,000 ms"]),                       # 796 + 39 x 17 ms = 1,460 ms
     ({"prompt": 32768, "reply": 120}, ["0", "2,000 ms", "4,000 ms"]),             # 3,185 + 119 x 20.2 ms
-    ({"prompt": 32768, "llm": "llama-3.1-70b"}, ["0", "10 s", "20 s", "30 s"]),          # 8.8 times as long
+    ({"prompt": 32768, "llm": "llama-3.1-70b"}, ["0", "10 s", "20 s", ""]),              # 8.8 times as long; so near its end a name has no room
 ])
 def test_ticks(values, ticks):
     picture = compute(Settings(**values))
@@ -86,7 +82,7 @@ def test_the_formula_says_what_servers_lose():
     assert "0.19" in compute(Settings(engine="vllm-0.19")).facts["lost"]
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(st.fixed_dictionaries({
     "prompt": st.integers(1, PROMPTS[-1]), "reply": st.integers(1, 120), "gpu": st.sampled_from(model.gpus()),
     "llm": st.sampled_from(model.llms()), "weights": st.sampled_from(model.weight_formats()),

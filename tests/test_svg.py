@@ -1,5 +1,6 @@
 """Still pictures: what Bokeh draws, as SVG that follows the page's theme, is unlike any other on the page, and hides what does not fit."""
 import re
+from itertools import combinations
 from xml.etree import ElementTree
 
 import numpy as np
@@ -173,16 +174,39 @@ def test_stills_hold_no_colour_of_a_theme(stills):
             assert colour in fixed or re.fullmatch(r"var\(--(\w+)\)", colour) and colour[6:-1] in LIGHT or colour.startswith("url(#"), (name, colour)
 
 
-def test_words_stay_in_the_still(stills):
-    for name, svg in stills.items():
-        root = ElementTree.fromstring(svg)
-        width = float(root.get("width"))
-        for text in root.iter(f"{SVG}text"):
-            if not text.get("x"):
-                continue  # the name of an axis on the left, turned
-            x, wide = float(text.get("x")), text_width(text.text, int(text.get("font-size")), bool(text.get("font-weight")))
-            left = {"start": x, "middle": x - wide / 2, "end": x - wide}[text.get("text-anchor")]
-            assert left >= -3 and left + wide <= width + 3, f"{name}: {text.text!r} runs from {left:.0f} to {left + wide:.0f}"
+def words(svg):
+    """(left, right, top, bottom, text) of every word that is not turned, in pixels."""
+    for plot_ in ElementTree.fromstring(svg).findall(f"{SVG}g"):
+        above = float(plot_.get("transform")[len("translate(0 "):-1])
+        for text in plot_.iter(f"{SVG}text"):
+            if text.get("x"):
+                size, x, y = int(text.get("font-size")), float(text.get("x")), above + float(text.get("y"))
+                wide = text_width(text.text, size, bool(text.get("font-weight")))
+                left = {"start": x, "middle": x - wide / 2, "end": x - wide}[text.get("text-anchor")]
+                yield left, left + wide, y - 0.72 * size, y + 0.2 * size, text.text
+
+
+def misplaced(svg, width):
+    """Words that leave the picture, and pairs of words that stand on each other."""
+    found = list(words(svg))
+    outside = [word[4] for word in found if word[0] < -3 or word[1] > width + 3]
+    return outside + [(a[4], b[4]) for a, b in combinations(found, 2)
+                      if min(a[1], b[1]) - max(a[0], b[0]) > 2 and min(a[3], b[3]) - max(a[2], b[2]) > 2]
+
+
+def test_words_stay_apart_and_in_the_still(stills):
+    assert {name: misplaced(svg, int(name.rsplit("-", 1)[1])) for name, svg in stills.items()} == {name: [] for name in stills}
+
+
+@pytest.mark.parametrize("figure_id, values", [
+    ("kv-memory", dict(users=64, context=512)), ("kv-memory", dict(users=64)), ("kv-memory", dict(gpu="h100-sxm")),
+    ("kv-memory", dict(gpu="mi300x", engine="vllm-0.19")), ("kv-memory", dict(llm="llama-3.1-70b")), ("kv-memory", dict(gpu="rtx-3070", weights="q4_k_m")),
+    ("kv-memory", dict(weights="q8_0", users=64)), ("kv-memory", dict(gpu="m4-max", engine="llama.cpp", llm="llama-3.1-70b")),
+    ("prefill-decode", dict(prompt=1, reply=1)), ("prefill-decode", dict(prompt=32768, reply=120)),
+    ("prefill-decode", dict(llm="deepseek-v3", gpu="m1-max")), ("prefill-decode", dict(prompt=32768, reply=1, gpu="t4"))])
+def test_words_stay_apart_at_the_extremes(figure_id, values):
+    plots = Live(figure(figure_id), **values).plots
+    assert [misplaced(still(plots, width, "made"), width) for width in (720, 336)] == [[], []]
 
 
 def test_text_width():

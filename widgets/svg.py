@@ -11,7 +11,7 @@ from html import escape
 import numpy as np
 from bokeh.models import LogScale
 
-from .tokens import LIGHT, UI_FONT
+from .tokens import LIGHT, SMALL_PX, UI_FONT
 
 TOKEN = {value: name for name, value in LIGHT.items()}
 DOTS = {"dashed": "6 4", "dotted": "2 3", "solid": ""}
@@ -141,10 +141,9 @@ def _text(glyph, data, frame, key) -> str:
     bold = glyph.text_font_style == "bold"
     weight = ' font-weight="600"' if bold else ""
     shift = BASELINES[glyph.text_baseline] * size
-    return "".join(
-        f'<text x="{x:.1f}" y="{y + shift:.1f}" font-size="{size}" text-anchor="{anchor}" fill="{_paint(c)}"{weight}>'
-        f"{escape(str(w))}</text>" for w, x, y, room, c in zip(words, xs, ys, rooms, colours)
-        if w and not np.isnan([x, y]).any() and text_width(str(w), size, bold) <= room)
+    return "".join(_word(w, _at(x, y + shift), size, anchor, _paint(c), weight)
+                   for w, x, y, room, c in zip(words, xs, ys, rooms, colours)
+                   if not np.isnan([x, y]).any() and text_width(str(w), size, bold) <= room)
 
 
 def _scatter(glyph, data, frame, key) -> str:
@@ -161,19 +160,26 @@ def _axis(axis, frame, side: str) -> str:
     names = [axis.major_label_overrides.get(t, f"{t:g}") for t in ticks]
     muted, line = _paint(axis.major_label_text_color), _paint(axis.axis_line_color)
     if side == "left":
-        name = axis.axis_label and (f'<text transform="translate(12 {(frame.top + frame.bottom) / 2:.1f}) rotate(-90)" font-size="12" '
-                                    f'text-anchor="middle" fill="{muted}">{escape(axis.axis_label)}</text>')
-        return (f'<path d="M{frame.left:.1f} {frame.top}V{frame.bottom:.1f}" stroke="{line}"/>{name or ""}' + "".join(
-            f'<text x="{frame.left - 6:.1f}" y="{y + 4:.1f}" font-size="12" text-anchor="end" fill="{muted}">{escape(str(n))}'
-            "</text>" for y, n in zip(frame.y(ticks), names)))
-    out = [f'<path d="M{frame.left:.1f} {frame.bottom:.1f}H{frame.right:.1f}" stroke="{line}"/>']
-    for x, name in zip(frame.x(ticks), names):
-        out.append(f'<path d="M{x:.1f} {frame.bottom:.1f}v4" stroke="{line}"/><text x="{x:.1f}" y="{frame.bottom + 18:.1f}" '
-                   f'font-size="12" text-anchor="middle" fill="{muted}">{escape(str(name))}</text>')
-    if axis.axis_label:
-        out.append(f'<text x="{(frame.left + frame.right) / 2:.1f}" y="{frame.bottom + 34:.1f}" font-size="12" '
-                   f'text-anchor="middle" fill="{muted}">{escape(axis.axis_label)}</text>')
-    return "".join(out)
+        turned = f'transform="translate(12 {(frame.top + frame.bottom) / 2:.1f}) rotate(-90)"'
+        return (f'<path d="M{frame.left:.1f} {frame.top}V{frame.bottom:.1f}" stroke="{line}"/>'
+                + _word(axis.axis_label, turned, SMALL_PX, "middle", muted)
+                + "".join(_word(name, _at(frame.left - 6, y + 4), SMALL_PX, "end", muted)
+                          for y, name in zip(frame.y(ticks), names)))
+    xs = frame.x(ticks)
+    marks = "".join(f"M{x:.1f} {frame.bottom:.1f}v4" for x in xs)
+    return (f'<path d="M{frame.left:.1f} {frame.bottom:.1f}H{frame.right:.1f}{marks}" fill="none" stroke="{line}"/>'
+            + "".join(_word(name, _at(x, frame.bottom + 18), SMALL_PX, "middle", muted) for x, name in zip(xs, names))
+            + _word(axis.axis_label, _at((frame.left + frame.right) / 2, frame.bottom + 34), SMALL_PX, "middle", muted))
+
+
+def _at(x: float, y: float) -> str:
+    return f'x="{x:.1f}" y="{y:.1f}"'
+
+
+def _word(word, place: str, size: int, anchor: str, fill: str, more: str = "") -> str:
+    """A text element at a place (attributes); "" for no word."""
+    return (f'<text {place} font-size="{size}" text-anchor="{anchor}" fill="{fill}"{more}>{escape(str(word))}</text>'
+            if word else "")
 
 
 def text_width(words: str, size: int, bold: bool = False) -> float:
