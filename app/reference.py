@@ -26,7 +26,7 @@ def html(figures: list[Figure]) -> str:
 (<code>embed/kv-memory.html?users=10</code>), and behind the figure's name and a dot in the essay
 (<code>index.html?kv-memory.users=10</code>). <code>position</code> is the frame to show, counted from 0. A parameter that is
 left out has its default; a wrong value is told to the reader, and the default is used.</p>{sections}
-<h2 id="page">The page itself</h2>{_table(own)}
+<h2 id="page">The page itself</h2>{_table("Parameters of the page", own)}
 <p><a href="index.html">The essay</a> · <a href="teach.html">For teachers</a></p></main>"""
 
 
@@ -34,11 +34,11 @@ def _section(f: Figure) -> str:
     rows = "".join(_row(p.name, KINDS[p.kind], _values(p), _default(p), f"{p.label}: {p.meaning}" if p.meaning else p.label)
                    for p in parameters(f))
     rows += _row("position", "whole number", "from 0", "the frame that answers", "the frame to show")
-    return f'<h2 id="{f.id}">{f.id}</h2><p>{escape(f.title)}</p>{_table(rows)}'
+    return f'<h2 id="{f.id}">{f.id}</h2><p>{escape(f.title)}</p>{_table(f"Parameters of {f.id}", rows)}'
 
 
-def _table(rows: str) -> str:
-    return ('<div class="scroll reference" tabindex="0" role="region" aria-label="Parameters">'
+def _table(name: str, rows: str) -> str:
+    return (f'<div class="scroll reference" tabindex="0" role="region" aria-label="{name}">'
             f"<table><thead><tr>{HEAD}</tr></thead><tbody>{rows}</tbody></table></div>")
 
 

@@ -27,7 +27,7 @@ TITLE = "What happens inside an LLM server when ten people press send at once?"
 DESCRIPTION = ("An interactive essay: prefill and decode, the KV cache, batching, pages, chunked prefill and speculative "
                "decoding, computed in your browser.")
 MODULES = ("page.mjs", "figure.mjs", "player.mjs", "controls.mjs", "theme.mjs", "python.mjs", "answers.mjs", "address.mjs",
-           "numbers.mjs", "share.mjs")
+           "numbers.mjs", "share.mjs", "keeping.mjs")
 SAY = re.compile(r'(<[a-z]+ [^>]*data-say="([\w-]+)"[^>]*>)(</)')
 PROBLEMS = '<div class="problems" role="alert" hidden></div>'  # what is wrong with the address, in words
 FOOTER = ('<footer><p><a href="model.html">The model</a> · <a href="measured.html">Held against measurements</a> · '
@@ -62,7 +62,7 @@ def page(body: str, *, version: str, title: str, chosen: list[Figure] = (), embe
 
 
 @lru_cache(maxsize=None)
-def figure_html(figure_id: str) -> str:
+def figure_html(figure_id: str, heading: bool = False) -> str:
     """One figure as it stands in a page: its still picture, its sentence, controls, player and fold-outs."""
     f = figure(figure_id)
     live = Live(f)
@@ -72,7 +72,9 @@ def figure_html(figure_id: str) -> str:
     chosen = parameters(f)
     folded = [p for p in chosen if p.folded]
     return Markup(_template("figure.html").render(
-        f=f, wide=Markup(still(live.plots, WIDE, f"{f.id}-wide")), narrow=Markup(still(live.plots, NARROW, f"{f.id}-narrow")), sentence=say["sentence"],
+        f=f, heading=heading, sentence=say["sentence"],
+        wide=Markup(still(live.plots, WIDE, f"{f.id}-wide", say["sentence"])),
+        narrow=Markup(still(live.plots, NARROW, f"{f.id}-narrow", say["sentence"])),
         beside=Markup(fill(f.beside, say)), explain=Markup(fill(f.explain, say)), parameters=chosen,
         control=lambda p: Markup(_template("control.html").render(p=p, figure_id=f.id, spell=spell, nearest=nearest)),
         machine=", ".join(dict(p.choices)[p.default] for p in folded), frames=len(picture), telling=picture.telling,
@@ -81,8 +83,8 @@ def figure_html(figure_id: str) -> str:
 
 
 def embed_html(f: Figure) -> str:
-    """The body of a figure's own page."""
-    return (f'<main>{PROBLEMS}{figure_html(f.id)}<p class="home">'
+    """The body of a figure's own page; its question is the page's heading."""
+    return (f'<main>{PROBLEMS}{figure_html(f.id, heading=True)}<p class="home">'
             f'<a href="../index.html#{f.id}" target="_blank" rel="noopener">{TITLE}</a></p></main>')
 
 

@@ -3,6 +3,7 @@ import { Answers } from "./answers.mjs";
 import { readAddress, writeAddress } from "./address.mjs";
 import { Controls } from "./controls.mjs";
 import { FigureView } from "./figure.mjs";
+import { keep, keepPython, remembered } from "./keeping.mjs";
 import { Numbers } from "./numbers.mjs";
 import { Python } from "./python.mjs";
 import { Share } from "./share.mjs";
@@ -55,7 +56,11 @@ function compressed() {
 
 function startPython() {
   if (!python) {
-    python = new Python(base, { boot: query.get("boot"), compressed: compressed(), shared: Boolean(embedded) });
+    const options = { boot: query.get("boot"), compressed: remembered(compressed()), shared: Boolean(embedded) };
+    python = new Python(base, options);
+    python.addEventListener("state", ({ detail }) => {
+      if (detail.state === "live" && !embedded) idle(() => keepPython(base, root.dataset.version, options.compressed, root.dataset.boot));
+    });
     python.addEventListener("answer", ({ detail }) => views.get(detail.figure)?.answer(detail));
     python.addEventListener("wrong", ({ detail }) => views.get(detail.figure)?.refuse(detail.error));
     python.addEventListener("state", () => views.forEach((view) => view.report()));
@@ -377,6 +382,7 @@ observe();
 lightParts();
 if (!embedded) idle(() => views.values().next().value.draw()); // wherever it stands: Python waits for it
 root.addEventListener("first-figure", () => {
+  if (!embedded && navigator.serviceWorker) idle(() => keep(base, root.dataset.version));
   if (embedded || thrifty()) return;
   idle(() => {
     startPython();

@@ -24,7 +24,7 @@ def shown(page: Page) -> str:
 def test_one_figure_large_and_no_prose(page: Page, site: str) -> None:
     teach(page, site)
     assert shown(page) == IDS[0]
-    assert page.locator("main > p:visible, main > h1:visible, main > h2:visible").count() == 0
+    assert page.locator("main > p:visible, main > h2:visible").count() == 0
     assert page.locator(f"#{IDS[0]} .question").evaluate("e => getComputedStyle(e).fontSize") == "28px"
 
 
