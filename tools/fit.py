@@ -32,6 +32,7 @@ STAND_INS = ("nanogpt",)  # engines without terms of their own
 PULL = 0.05        # residual of a term at the edge of its range, so that one which no row speaks of stays in the middle
 TAIL = 0.15        # residual from which a row counts less than its square: one odd row must not bend a term
 STEP = 0.02        # relative step of the derivatives: a simulated server answers in small jumps
+MEMORY_STEPS = 60  # evaluations of a fit of the few rows of memory, which cost nothing
 HELD_OUT_STEPS = 8  # evaluations of a fit that starts at the fit with all rows
 BAND = 0.85        # share of held-out rows that an error band is made to contain (at least 0.8 is asked for)
 HELD_OUT_COLUMNS = ("id", "source", "gpu", "engine", "group", "measured", "predicted", "error")
@@ -118,8 +119,12 @@ def left_out(task):
     out, slope = task
     names = {row.id for row in out}
     everything = fitted_rows()
-    kept = np.array([row.id not in names for row in everything])
-    values = fit([row for row, keep in zip(everything, kept) if keep], terms.fitted(), HELD_OUT_STEPS, slope[kept], reach=0.999)
+    if all(predict.group_of(row) == predict.FIT for row in out):  # memory shares no term with time: fitted on its own
+        kept = [row for row in everything if row.id not in names and predict.group_of(row) == predict.FIT]
+        values = fit(kept, terms.fitted(), MEMORY_STEPS, reach=0.999)
+    else:
+        kept = np.array([row.id not in names for row in everything])
+        values = fit([row for row, keep in zip(everything, kept) if keep], terms.fitted(), HELD_OUT_STEPS, slope[kept], 0.999)
     with terms.trying(values):
         return [_line(predict.predict(row)) for row in out]
 
