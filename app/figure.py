@@ -27,6 +27,9 @@ class Control:
     percent    the value is a share and is shown as a percentage.
     folded     stands in the fold-out that describes the machine.
     presets    (words, value): buttons that set the value.
+    longest    of a text: characters at most.
+    lines      of a text: shown lines of a box to paste into; 0 for a single line.
+    unwritten  too long for an address: the page never writes it there.
     """
 
     name: str
@@ -35,6 +38,9 @@ class Control:
     percent: bool = False
     folded: bool = False
     presets: tuple[tuple[str, float], ...] = ()
+    longest: int = 240
+    lines: int = 0
+    unwritten: bool = False
 
 
 @dataclass(frozen=True)
@@ -145,4 +151,6 @@ def _by_name(document: Document) -> dict[str, object]:
 def widget(settings: param.Parameterized, control: Control) -> pn.widgets.Widget:
     """The Panel widget of one setting."""
     parameter = settings.param[control.name]
+    if control.lines:
+        return pn.widgets.TextAreaInput.from_param(parameter, rows=control.lines, max_length=control.longest)
     return next(kind for declared, kind in WIDGETS if isinstance(parameter, declared)).from_param(parameter)

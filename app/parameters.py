@@ -27,6 +27,8 @@ class Parameter:
     longest: int = 0
     folded: bool = False
     presets: tuple[tuple[str, float], ...] = ()
+    lines: int = 0
+    unwritten: bool = False
 
     def data(self) -> dict:
         """What the page needs to know of it; nothing that is empty."""
@@ -49,7 +51,7 @@ def parameter(figure: Figure, control: Control) -> Parameter:
         positions = tuple(v for v in control.positions if low <= v <= high)
         return Parameter(kind="int" if whole else "float", low=low, high=high, step=p.step or (1 if whole else 0.01),
                          positions=positions, percent=control.percent, **common)
-    return Parameter(kind="text", longest=240, **common)
+    return Parameter(kind="text", longest=control.longest, lines=control.lines, unwritten=control.unwritten, **common)
 
 
 def parameters(figure: Figure) -> list[Parameter]:

@@ -1,7 +1,7 @@
 """settings: what to type for llama.cpp and vLLM, what each part does, and four measurements while a load grows."""
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import param
@@ -17,6 +17,8 @@ from .figure import Control, Figure
 from .growing import SAMPLES, Growing, growing, held_until
 from .machine import CHOSEN_MACHINE, CONTEXTS, MachineSettings
 from .measured import whose
+from .pasted import CONFIG_CHARS, LOG_CHARS, MOST_LINES, Pasted, beside as beside_log, pasted_llm, pasted_log, spelled
+from .promise import promise, told
 from .words import count, digits, gb, ms, people, percent, tokens, whole
 
 USERS = (*range(1, 13), 14, 16, 20, 24, 32, 40, 48, 56, 64)
@@ -39,6 +41,15 @@ class Settings(MachineSettings):
     kv_unified = param.Boolean(False, label="Slots share", doc="--kv-unified: llama.cpp's slots share all the tokens")
     utilization = param.Number(UTILIZATION, bounds=(0.5, 0.98), step=0.01, label="Share of the card",
                                doc="what vLLM may take of the card's memory: --gpu-memory-utilization")
+    config = Pasted(longest=CONFIG_CHARS, read=pasted_llm, label="Your model",
+                    doc="a Hugging Face config.json, pasted: it takes the place of the model above")
+    log = Pasted(longest=LOG_CHARS, read=pasted_log, label="Your start-up log",
+                 doc="what vLLM or llama.cpp printed while it started, pasted: it is set beside the prediction")
+
+    def machine(self) -> Machine:
+        """The Machine of these settings, with the pasted model where there is one."""
+        m = super().machine()
+        return replace(m, llm=pasted_llm(self.config, "your-model")) if self.config.strip() else m
 
 
 @dataclass(frozen=True)
@@ -81,14 +92,15 @@ def compute(s: Settings) -> Picture:
     high = _highest(points)
     clock_ms = np.linspace(0.0, until, SAMPLES)
     now = _now(run, clock_ms)
-    said = _answer(s, m, t, run) + whose(m)
+    log_said, log_lines = beside_log(s.log, m, bool(s.config.strip()))
+    said = " ".join(filter(None, (_answer(s, m, t, run) + whose(m), log_said)))
     return Picture(
         sources={**points, **_marks(run, until, high)},
         frames={**_moving(now, clock_ms),
                 "say.sentence": [" ".join(filter(None, (_moment(now, clock_ms, f), said))) for f in range(SAMPLES)]},
         clock_ms=clock_ms, frame_names=[f"after {_seconds(at)}" for at in clock_ms], telling=SAMPLES - 1, play_s=10.0,
         smooth=tuple(f"{name}_{edge}" for name in CHARTS for edge in ("veil.left", "now.x0", "now.x1")),
-        props=_axes(until, high), facts={**_parts(s, m, t), **_facts(s, m, t, run)},
+        props=_axes(until, high), facts={**_parts(s, m, t), **_facts(s, m, t, run), **_promises(s, m, t), **_log(log_said, log_lines)},
         table=(["time (s)", "time to first token (ms)", "inter-token latency (ms)", "requests waiting", "KV use (share)"],
                [[float(at) / 1000, *(None if np.isnan(now[name][f]) else float(now[name][f]) for name in CHARTS)]
                 for f, at in enumerate(clock_ms)]))
@@ -248,6 +260,20 @@ def _parts(s: Settings, m: Machine, t: Typed) -> dict:
     return out
 
 
+def _promises(s: Settings, m: Machine, t: Typed) -> dict:
+    """Will it fit, how fast will it be: a sentence for each server, or why it cannot serve this."""
+    problems = {"llama.cpp": t.llama_problem, "vllm": t.vllm_problem}
+    said = {family: f"{problem}." if problem else told(promise(m, family, s.users, t.length, s.utilization))
+            for family, problem in problems.items()}
+    return dict(llama_promise=said["llama.cpp"], vllm_promise=said["vllm"])
+
+
+def _log(said: str, lines: list) -> dict:
+    """The pasted log's verdict and its lines, empty where there are none."""
+    words = [spelled(line) for line in lines]
+    return {"log_verdict": said, **{f"log_{i}": words[i] if i < len(words) else "" for i in range(MOST_LINES)}}
+
+
 def _facts(s: Settings, m: Machine, t: Typed, run: Growing | None) -> dict:
     return dict(
         users=whole(s.users), context=whole(s.context), length=whole(t.length), llama_verdict=_llama_verdict(t),
@@ -288,14 +314,21 @@ def _spots(server: str, title: str, room: int) -> str:
                      for i in range(room))
     return (f'<section class="server" aria-label="{title}">\n'
             f'<pre class="command"><code data-say="{server}_command"></code></pre>\n'
-            f'<ul class="parts">\n{rows}\n</ul>\n<p class="verdict" data-say="{server}_verdict"></p>\n</section>\n')
+            f'<ul class="parts">\n{rows}\n</ul>\n<p class="verdict" data-say="{server}_verdict"></p>\n'
+            f'<p class="promise" data-say="{server}_promise"></p>\n</section>\n')
+
+
+LOG_SPOTS = ('<section class="log" aria-label="Your log beside the prediction">\n<p data-say="log_verdict"></p>\n<ul>\n'
+             + "\n".join(f'<li><span data-say="log_{i}"></span></li>' for i in range(MOST_LINES)) + "\n</ul>\n</section>\n")
 
 
 FIGURE = Figure(
     id="settings", title="What to type, and what to watch?", settings=Settings, compute=compute, draw=draw, main="users",
     controls=(Control("users", "people", positions=USERS), Control("context", "tokens", positions=CONTEXTS),
-              Control("slots", "slots"), Control("kv_unified"), Control("utilization", percent=True), *CHOSEN_MACHINE),
-    beside=_spots("llama", "llama.cpp", LLAMA_PARTS) + _spots("vllm", "vLLM", VLLM_PARTS),
+              Control("slots", "slots"), Control("kv_unified"), Control("utilization", percent=True), *CHOSEN_MACHINE,
+              Control("config", longest=CONFIG_CHARS, lines=2, unwritten=True),
+              Control("log", longest=LOG_CHARS, lines=2, unwritten=True)),
+    beside=_spots("llama", "llama.cpp", LLAMA_PARTS) + _spots("vllm", "vLLM", VLLM_PARTS) + LOG_SPOTS,
     explain="""
 <p>llama.cpp splits its cells between slots, unless they share: each gets <span class="number" data-say="slot_tokens"></span> tokens,
 rounded up to whole 256. vLLM takes its share of the card, and what weights and overhead leave of it becomes the KV cache:</p>

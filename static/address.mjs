@@ -59,9 +59,9 @@ export function writeAddress(search, figures, values, positions, only) {
   for (const [key, given] of new URLSearchParams(search.slice(0, LONGEST))) if (OWN.has(key) && !ownProblem(key, given, figures)) query.set(key, given);
   for (const [figure, parameters] of Object.entries(figures)) {
     const prefix = figure === only ? "" : `${figure}.`;
-    for (const { name, default: usual, kind } of parameters) {
+    for (const { name, default: usual, kind, unwritten } of parameters) {
       const value = values[figure]?.[name];
-      if (value !== undefined && value !== usual) query.set(prefix + name, kind === "bool" ? Number(value) : value);
+      if (!unwritten && value !== undefined && value !== usual) query.set(prefix + name, kind === "bool" ? Number(value) : value);
     }
     if (positions[figure] !== undefined) query.set(`${prefix}position`, positions[figure]);
   }

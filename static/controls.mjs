@@ -62,7 +62,7 @@ export class Controls {
       if ("preset" in target.dataset) this.take(target.name, parse(this.parameters.get(target.name), target.value));
     });
     for (const input of form.querySelectorAll("input[type=range]")) guardSwipe(input);
-    this.inputs = new Map([...form.querySelectorAll("input, select")].map((input) => [input.name, input]));
+    this.inputs = new Map([...form.querySelectorAll("input, select, textarea")].map((input) => [input.name, input]));
     this.machine = form.querySelector(".machine-now");
     for (const name of this.parameters.keys()) this.write(name);
   }

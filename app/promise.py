@@ -1,0 +1,63 @@
+"""Will it fit, how fast will it be: what one server gets for so many people, and how sure that is."""
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import model
+from model import engines
+from model.machine import DATASHEET, Machine
+from model.predict import prefill_ms
+from model.settings import vllm_defaults
+
+from .growing import REPLY
+from .machine import engine_label
+from .words import count, digits, ms, people, sentence, tokens
+
+TODAY = {"llama.cpp": "llama.cpp-flash", "vllm": "vllm-0.28"}  # by family, where the figure's switch is at another
+
+
+@dataclass(frozen=True)
+class Promise:
+    """What a server gets. `fit`: conversations of this length that its memory holds. For as many as are asked for and fit:
+    `speed` (low, likely, high) in tokens/s of each, and `ttft_ms` (low, likely, high) of a prompt that nobody else waits for.
+    The bands hold 85 of 100 measurements, and never reach past the datasheet. None where nobody fits."""
+
+    engine: str
+    asked: int
+    length: int
+    prompt: int
+    fit: int
+    speed: tuple[float, float, float] | None
+    ttft_ms: tuple[float, float, float] | None
+    note: str
+
+
+def promise(m: Machine, family: str, users: int, length: int, utilization: float | None) -> Promise:
+    """The Promise of the newest server of a family (`llama.cpp`, `vllm`), or of the one that m has if it is of that family."""
+    m = replace(m, engine=m.engine if m.engine.startswith(family) else TODAY[family])
+    prompt = length - min(REPLY, length // 4)
+    fit = int(model.kv_memory(m, context=length, utilization=utilization if family == "vllm" else None).users_fit)
+    if not fit:
+        return Promise(m.engine, users, length, prompt, 0, None, None, engines.note(m))
+    served, printed = min(users, fit), replace(m, engine=DATASHEET)
+    speed, most = (float(model.pass_cost(one, users=served, context=length).tokens_per_s_each) for one in (m, printed))
+    first = engines.request_ms(m) + prefill_ms(m, prompt, chunk=vllm_defaults(m.gpu)[0])
+    least = float(model.pass_cost(printed, users=0, prompt_tokens=prompt).pass_ms)
+    slow, quick = engines.band(m, "decode", speed)
+    soon, late = engines.band(m, "ttft", first)
+    return Promise(m.engine, users, length, prompt, fit, (slow, speed, max(speed, min(quick, most))),
+                   (min(first, max(soon, least)), first, late), engines.note(m))
+
+
+def told(p: Promise) -> str:
+    """Both answers in words."""
+    name = sentence(engine_label(p.engine))
+    if not p.fit:
+        return f"{name}: it does not fit, not even one conversation of {tokens(p.length)} ({p.note})."
+    fits = (f"it fits, {people(p.asked)} at {tokens(p.length)}" if p.fit >= p.asked else
+            f"{count(p.fit)} of {count(p.asked)} fit at {tokens(p.length)}, the others wait")
+    slow, likely, quick = map(digits, p.speed)
+    soon, first, late = map(ms, p.ttft_ms)
+    each = "each " if min(p.fit, p.asked) > 1 else ""
+    return (f"{name}: {fits}; {each}{likely} tokens/s (85 of 100 measurements: {slow} to {quick}), and the first token of "
+            f"{tokens(p.prompt)} of prompt after {first} ({soon} to {late}) if nobody else’s is read ({p.note}).")
