@@ -56,7 +56,7 @@ def compute(s: Settings) -> Picture:
             "outside": dict(left=outside["left"], bottom=np.zeros(len(outside["left"])), top=np.ones(len(outside["left"]))),
             "capacity": dict(x0=[line], x1=[line], y0=[-0.18], y1=[1.3]),
             "names": dict(x=[0.0], y=[1.2], text=[f"weights {gb(memory.weights_bytes)}"], room=[line]),
-            # Half the frame has room for these words on a phone, a third has not.
+            # A third of the frame holds these words on a phone: they end at the overhead's edge, or begin where there is less.
             **beside([min(start, line)], [1.58], [f"overhead {gb(memory.overhead_bytes)}"], scale * 0.66, "overhead_name"),
             "line_name": dict(x=[line * 1.008], y=[1.2], text=[f"{gb(memory.usable_bytes)} usable"], room=[scale - line]),
             "numbers": _numbers(inside, fit),
@@ -67,16 +67,17 @@ def compute(s: Settings) -> Picture:
             "outside.right": np.where(waiting, outside["right"], np.nan),  # a block without width would still have its outline
             "say.sentence": [f"{_moment(step, s.users)}{answer}" for step in steps],
         },
-        clock_ms=steps * 1000.0, frame_names=[f"{whole(n)} of {whole(s.users)} {'person' if s.users == 1 else 'people'}" for n in steps],
+        clock_ms=steps * 1000.0,
+        frame_names=[f"{whole(n)} of {whole(s.users)} {'person' if s.users == 1 else 'people'}" for n in steps],
         telling=s.users, play_s=min(6.0, 1.0 + 0.45 * s.users),
         props={"bar.x.end": scale, **ticks("bar.axis", _tick_values(card))},
         facts=dict(
             users=whole(s.users), context=whole(s.context), weights=gb(memory.weights_bytes), each=gb(memory.kv_bytes_each),
-            kv_bytes_per_token=whole(memory.kv_bytes_per_token), budget=gb(memory.budget_bytes) if memory.budget_bytes > 0 else "nothing",
+            kv_bytes_per_token=whole(memory.kv_bytes_per_token), wanted=gb(s.users * memory.kv_bytes_each),
+            budget=gb(memory.budget_bytes) if memory.budget_bytes > 0 else "nothing",
             budget_tokens=whole(memory.budget_tokens), fit=count(fit), misfit=count(misfit), users_fit=whole(memory.users_fit),
             capacity=gb(card * 1e9), overhead=gb(memory.overhead_bytes), utilization=percent(line / card),
-            usable=gb(memory.usable_bytes), rest=gb(memory.budget_bytes), kept=_kept(m), window=_window(m.llm),
-            wanted=gb(s.users * memory.kv_bytes_each)),
+            usable=gb(memory.usable_bytes), rest=gb(memory.budget_bytes), kept=_kept(m), window=_window(m.llm)),
         table=(["person", "KV cache (bytes)", "fits"],
                [[i + 1, memory.kv_bytes_each, "yes" if i < fit else "no"] for i in range(s.users)]))
 
@@ -88,13 +89,13 @@ def _card_bytes(m: model.Machine) -> float:
 
 def _kept(m: model.Machine) -> str:
     """What one token keeps in the KV cache, as a product: the left side of bytes a token."""
-    bits = f"{m.kv.bits:g} bits ÷ 8"
-    if m.llm.latent:
-        values, scales = f"{whole(m.llm.latent)} shared values", m.kv.scale_bytes
+    llm, bits = m.llm, f"{m.kv.bits:g} bits ÷ 8"
+    if llm.latent:
+        values, scales = f"{whole(llm.latent)} shared values", m.kv.scale_bytes
     else:
-        values, scales = f"2 × {whole(m.llm.kv_heads)} KV heads × {whole(m.llm.head_size)} values", 2 * m.llm.kv_heads * m.kv.scale_bytes
+        values, scales = f"2 × {whole(llm.kv_heads)} KV heads × {whole(llm.head_size)} values", 2 * llm.kv_heads * m.kv.scale_bytes
     each = f"({values} × {bits} + {whole(scales)} of scales)" if scales else f"{values} × {bits}"
-    return f"{whole(m.llm.layers)} layers × {each}"
+    return f"{whole(llm.layers)} layers × {each}"
 
 
 def _window(llm) -> str:
@@ -116,9 +117,11 @@ def _block(left: float | None = None, right: float | None = None) -> dict:
 
 
 def _numbers(inside: dict, fit: int) -> dict:
-    middle = (inside["left"] + inside["right"]) / 2
-    return dict(x=middle, y=np.full(fit, 0.5), text=[str(i + 1) for i in range(fit)],
-                room=inside["right"] - inside["left"])
+    """A number on each block, where there is room for the longest of them on all."""
+    text = [str(i + 1) for i in range(fit)]
+    share = 0.85 * np.array([len(number) for number in text]) / len(str(fit))  # digits are equally wide
+    return dict(x=(inside["left"] + inside["right"]) / 2, y=np.full(fit, 0.5), text=text,
+                room=share * (inside["right"] - inside["left"]))
 
 
 def _more(outside: dict, misfit: int, scale: float, line: float) -> dict:

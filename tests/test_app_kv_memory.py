@@ -11,6 +11,7 @@ from app.figure import Live
 from app.kv_memory import FIGURE, FRAME, Settings, compute
 from app.machine import MachineSettings
 from tests.picture_checks import check, sentence
+from widgets.svg import still
 
 ESSAY = "facts/essay.md, kv-memory"
 
@@ -94,6 +95,14 @@ def test_the_line_stands_on_the_card(gpu, engine):
     assert line <= card <= picture.props["bar.x.end"] / FRAME * (1 + 1e-9)
     share = float(picture.facts["utilization"].rstrip("%")) / 100
     assert card * share == pytest.approx(line, rel=0.01)
+
+
+@pytest.mark.parametrize("values, width, numbered", [
+    ({}, 720, 4), ({"weights": "q8_0"}, 720, 10), ({"gpu": "h100-sxm", "users": 64}, 720, 0), ({"gpu": "h100-sxm", "users": 64}, 336, 0),
+    ({"weights": "q8_0"}, 336, 0)])
+def test_all_blocks_are_numbered_or_none(values, width, numbered):
+    svg = still(Live(FIGURE, **values).plots, width, "made")
+    assert len(re.findall(r'text-anchor="middle" fill="var\(--paper\)"[^>]*>\d+<', svg)) == numbered
 
 
 def test_what_is_left_is_nothing_rather_than_less():

@@ -184,6 +184,6 @@ def _word(word, place: str, size: int, anchor: str, fill: str, more: str = "") -
 
 def text_width(words: str, size: int, bold: bool = False) -> float:
     """Pixels that words take, roughly, in a system font: stills are laid out without one."""
-    narrow = sum(c in " .,:;il1|'()jtf" for c in words)
+    narrow = sum(c in " .,:;il|'()jtf" for c in words)  # digits are equally wide
     wide = sum(c in "mwMWGOQ%" for c in words)
     return (0.57 * len(words) - 0.24 * narrow + 0.25 * wide) * size * (1.06 if bold else 1)
