@@ -12,7 +12,7 @@ WIDE_PX, NARROW_PX = 720, 320
 # tests/browser/test_embeds.py holds them against that; a frame somewhat too high spreads its content, one too low
 # makes it compact.
 HEIGHTS = {"prefill-decode": (953, 1360), "kv-memory": (806, 1165), "batching": (901, 1280), "paging": (960, 1338),
-           "chunked-prefill": (997, 1453), "speculative": (1217, 1683), "scoreboard": (1035, 1389), "settings": (1582, 2557)}
+           "chunked-prefill": (997, 1453), "speculative": (1217, 1683), "scoreboard": (1035, 1389), "settings": (1895, 3140)}
 
 
 def height_css(figure_id: str) -> str:

@@ -53,11 +53,11 @@ def told(p: Promise) -> str:
     """Both answers in words."""
     name = sentence(engine_label(p.engine))
     if not p.fit:
-        return f"{name}: it does not fit, not even one conversation of {tokens(p.length)} ({p.note})."
+        return f"{name}: it does not fit, not even one conversation of {tokens(p.length)}; {p.note}."
     fits = (f"it fits, {people(p.asked)} at {tokens(p.length)}" if p.fit >= p.asked else
             f"{count(p.fit)} of {count(p.asked)} fit at {tokens(p.length)}, the others wait")
     slow, likely, quick = map(digits, p.speed)
     soon, first, late = map(ms, p.ttft_ms)
     each = "each " if min(p.fit, p.asked) > 1 else ""
     return (f"{name}: {fits}; {each}{likely} tokens/s (85 of 100 measurements: {slow} to {quick}), and the first token of "
-            f"{tokens(p.prompt)} of prompt after {first} ({soon} to {late}) if nobody else’s is read ({p.note}).")
+            f"{tokens(p.prompt)} of prompt after {first} ({soon} to {late}) if nobody else’s is read; {p.note}.")

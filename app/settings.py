@@ -42,9 +42,9 @@ class Settings(MachineSettings):
     utilization = param.Number(UTILIZATION, bounds=(0.5, 0.98), step=0.01, label="Share of the card",
                                doc="what vLLM may take of the card's memory: --gpu-memory-utilization")
     config = Pasted(longest=CONFIG_CHARS, read=pasted_llm, label="Your model",
-                    doc="a Hugging Face config.json, pasted: it takes the place of the model above")
+                    doc="its config.json of Hugging Face, pasted; then the choice above is ignored")
     log = Pasted(longest=LOG_CHARS, read=pasted_log, label="Your start-up log",
-                 doc="what vLLM or llama.cpp printed while it started, pasted: it is set beside the prediction")
+                 doc="what vLLM or llama.cpp printed as it started, pasted")
 
     def machine(self) -> Machine:
         """The Machine of these settings, with the pasted model where there is one."""
