@@ -6,12 +6,16 @@ import statistics
 from functools import lru_cache
 from html import escape
 
-from model import check, points, predict, rows, terms
+from model import check, points, predict, rows, story, terms
 
 from . import repairs
 from .repairs import share
 from .words import count, digits, whole
 
+# What a figure's numbers are held against, by its name: groups of predictions.
+HELD = {"prefill-decode": (predict.SPEED, predict.FIRST), "kv-memory": (predict.FIT,), "batching": (predict.SPEED,),
+        "paging": (predict.FIT,), "chunked-prefill": (predict.FIRST,), "speculative": (predict.GUESSES,),
+        "scoreboard": (predict.SPEED, predict.THROUGHPUT), "settings": (predict.FIT, predict.SPEED, predict.FIRST)}
 TABLE = ("Row", "Source", "Card", "Model", "Engine", "Load", "Prompt", "Context or reply", "Quantity", "Measured", "Predicted",
          "Error")
 
@@ -35,6 +39,18 @@ def html() -> str:
                     _failing(), _repairing(), _medians(report), _worst(report), missing(report), _rows(report),
                     '<footer><p><a href="index.html">The essay</a> · <a href="model.html">The model, in plain words</a></p>'
                     "</footer></main>"))
+
+
+def in_words(figure_id: str) -> str:
+    """A paragraph for a figure's fold-out: how far off its numbers are, of the datasheet and of the engines."""
+    said = []
+    for group in HELD[figure_id]:
+        entry, plain = points.spread()[group], story.told().get(group)
+        roofline = f", the datasheet by {share(plain['roofline'])}" if plain else ""
+        said.append(f"{group}: the engines are off by {share(entry['median_error'])} in the median of {whole(entry['rows'])} rows "
+                    f"that no fit had seen{roofline}")
+    return (f'<p class="held">Held against published measurements. {"; ".join(said)}. “Numbers” chooses between the two; '
+            "“○ measured” in the picture, where there is any, is a measurement.</p>")
 
 
 def _opening(report: dict) -> str:

@@ -16,7 +16,7 @@ from markupsafe import Markup
 from widgets.svg import still
 from widgets.tokens import DARK, LIGHT
 
-from . import embedding, prose, reading, reference, teaching
+from . import comparison, embedding, prose, reading, reference, teaching
 from .figure import Figure, Live
 from .order import figure, figures
 from .parameters import Parameter, parameters
@@ -75,7 +75,7 @@ def figure_html(figure_id: str, heading: bool = False) -> str:
         f=f, heading=heading, sentence=say["sentence"],
         wide=Markup(still(live.plots, WIDE, f"{f.id}-wide", say["sentence"])),
         narrow=Markup(still(live.plots, NARROW, f"{f.id}-narrow", say["sentence"])),
-        beside=Markup(fill(f.beside, say)), explain=Markup(fill(f.explain, say)), parameters=chosen,
+        beside=Markup(fill(f.beside, say)), explain=Markup(fill(f.explain, say) + comparison.in_words(f.id)), parameters=chosen,
         control=lambda p: Markup(_template("control.html").render(p=p, figure_id=f.id, spell=spell, nearest=nearest)),
         machine=", ".join(dict(p.choices)[p.default] for p in folded), frames=len(picture), telling=picture.telling,
         frame_name=picture.frame_names[picture.telling], name_width=max(map(len, picture.frame_names)) - 1,

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from app import comparison, reading, repairs
-from app.site import page
+from app.order import IDS
+from app.site import figure_html, page
 from model import check, points, predict, story, terms
 from widgets.strips import spread_out
 
@@ -93,6 +94,15 @@ def test_links_lead_to_pages_and_headings_of_the_site():
             path, _, anchor = link.partition("#")
             assert path in {*bodies, *others}, link
             assert not anchor or f'id="{anchor}"' in bodies[path]
+
+
+@pytest.mark.parametrize("figure_id", IDS)
+def test_each_figure_says_how_far_off_it_is(figure_id):
+    """Its fold-out has the medians on rows not seen, those that the check prints."""
+    held = comparison.in_words(figure_id)
+    assert held in figure_html(figure_id)
+    for group in comparison.HELD[figure_id]:
+        assert f"{group}: the engines are off by {repairs.share(check.held_out()[group]['median_error'])}" in held
 
 
 def test_a_page_has_no_script_and_no_second_main():
