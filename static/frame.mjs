@@ -16,6 +16,8 @@ export class Frame {
     this.told = 0; // the height that the host was last told, px
     root.dataset.framed = "follows";
     new ResizeObserver(() => this.look()).observe(main);
+    // Off screen a browser may put observers off: what changes the height is listened to as well.
+    for (const sign of ["answered", "settled", "toggle"]) document.addEventListener(sign, () => setTimeout(() => this.look()), true);
     addEventListener("resize", () => this.look());
     addEventListener("load", () => this.look());
     document.fonts?.ready.then(() => this.look());

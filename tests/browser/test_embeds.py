@@ -64,6 +64,7 @@ def embeds(page: Page, site: str) -> list[Frame]:
 
 
 def fits(frame: Frame) -> dict:
+    frame.frame_element().scroll_into_view_if_needed()  # off screen a browser lays frames out when it likes
     until(frame, f"({FITS})()")
     return frame.evaluate(MEASURE)
 
@@ -106,12 +107,13 @@ def test_height_follows_a_setting_the_hosts_font_and_a_fold_out(page: Page, site
     fits(frame)
     page.evaluate("document.documentElement.style.fontSize = '28px'")
     until(frame, "innerWidth > 800")
-    assert fits(frame)["height"] < first
+    wide = fits(frame)["height"]
+    assert wide < first
     page.evaluate("document.querySelector('details').open = false")
     page.evaluate("document.documentElement.style.fontSize = '12px'")
     page.evaluate("document.querySelector('details').open = true")
     until(frame, "innerWidth < 400")
-    assert fits(frame)["height"] > first
+    assert fits(frame)["height"] > wide
 
 
 def test_eight_embeds_ask_for_nothing_of_python(page: Page, site: str, host) -> None:
