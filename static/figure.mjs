@@ -44,6 +44,7 @@ export class FigureView {
       this.player.draw(0);
     });
     new ResizeObserver(() => this.relabel()).observe(this.holder);
+    new IntersectionObserver((entries) => this.player.glimpse(entries.at(-1).isIntersecting)).observe(this.picture);
   }
 
   about() {

@@ -12,7 +12,8 @@ export class Player {
     this.at = 0; // milliseconds of the model's clock
     this.index = 0;
     this.playing = false;
-    this.seen = false; // on screen and not hidden: only then is anything drawn
+    this.seen = false; // most of the picture is on screen,
+    this.glimpsed = false; // or any of it: only then is anything drawn
     this.last = 0;
     this.frame = 0; // the animation frame that is asked for: one at a time, however often a reader presses
     const find = (what) => root.querySelector(`[data-do="${what}"]`);
@@ -85,16 +86,26 @@ export class Player {
     this.mark();
   }
 
-  /** Called when the figure comes into view or leaves it: a film that nobody sees stands still. */
+  /** Called when most of the picture comes into view or no longer is. */
   look(seen) {
     this.seen = seen;
+    this.resume();
+  }
+
+  /** Called when the first of the picture comes into view or the last leaves it: a film that nobody sees stands still. */
+  glimpse(seen) {
+    this.glimpsed = seen;
+    this.resume();
+  }
+
+  resume() {
     this.last = 0;
     cancelAnimationFrame(this.frame);
     if (this.playing) this.wait();
   }
 
   wait() {
-    if (this.seen) this.frame = requestAnimationFrame((now) => this.tick(now));
+    if (this.seen || this.glimpsed) this.frame = requestAnimationFrame((now) => this.tick(now));
   }
 
   tick(now) {

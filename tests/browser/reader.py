@@ -27,9 +27,9 @@ PAINTED = """function painted(id) {
     walk(document.querySelector(`#${id} .plots`));
     return found.join();
 }"""
-# Paints come in the frame after what asked for them; two equal ones, a moment apart, are the picture at rest.
-AT_REST = "id => { %s; return new Promise(done => { let last = ''; const look = () => {" \
-          " const now = painted(id); if (now && now === last) done(now); else { last = now; setTimeout(look, 60); } }; look() }) }" % PAINTED
+# Paints come some frames after what asked for them: a picture is at rest when nothing has changed for a while.
+AT_REST = "id => { %s; return new Promise(done => { let last = '', same = 0; const look = () => { const now = painted(id);" \
+          " same = now && now === last ? same + 1 : 0; last = now; if (same > 2) done(now); else setTimeout(look, 50) }; look() }) }" % PAINTED
 # Moves the second slider of a figure, from one end to the other and again, each time as soon as the last value is answered.
 DRAG = """([id, moves]) => new Promise(done => {
     const figure = document.getElementById(id);
@@ -78,8 +78,8 @@ def answered(page: Page, figure_id: str) -> None:
 
 
 def live(page: Page) -> None:
-    """Waits until Python answers."""
-    page.wait_for_selector("html[data-python=live]", state="attached")
+    """Waits until Python answers; from its modules it starts slowly."""
+    page.wait_for_selector("html[data-python=live]", state="attached", timeout=3 * PATIENCE_MS)
 
 
 def status(page: Page, figure_id: str) -> str:
@@ -90,6 +90,14 @@ def status(page: Page, figure_id: str) -> str:
 def picture(page: Page, figure_id: str) -> str:
     """What is painted in the figure once nothing changes any more, as text to be compared."""
     return page.evaluate(AT_REST, figure_id)
+
+
+def play(page: Page, figure_id: str) -> None:
+    """Plays the film from its beginning, by the picture's keys: its buttons may be a screen away from it."""
+    frame = page.locator(f"#{figure_id} .picture")
+    frame.scroll_into_view_if_needed()
+    frame.press("Home")
+    frame.press("Space")
 
 
 def embed(page: Page, site: str, figure_id: str, query: str = "") -> Page:
