@@ -82,7 +82,7 @@ def guess(args):
     m = machine(args)
     gain = speculate(m, args.guesses, args.acceptance, args.users, args.context, args.draft)
     names = ("expected_tokens", "speedup", "break_even_users", "draft_ms", "check_ms", "round_ms", "plain_ms",
-             "draft_weights_bytes", "draft_kv_bytes_per_token")
+             "draft_weights_bytes", "draft_kv_bytes_per_token", "users_fit")
     data = {**asked(m, guesses=args.guesses, acceptance=args.acceptance, users=args.users, context=args.context,
                     draft=args.draft), **{name: getattr(gain, name) for name in names}}
     many = [1, 2, 4, 8, 16, 32, 64, 128, 256]
@@ -93,7 +93,8 @@ def guess(args):
     lines = [("tokens a check", f"{gain.expected_tokens:.2f}", f"{args.guesses + 1} at most, one of them the large model's own"),
              ("a round", ms(gain.round_ms), f"guesses {ms(gain.draft_ms)}, the check {ms(gain.check_ms)}"),
              ("speed-up", f"x {gain.speedup:.2f}", f"with {people(args.users)}, against {ms(gain.plain_ms)} a token"),
-             ("guessing hurts", end, "up to 4,096 people" if gain.break_even_users is None else "people on")]
+             ("guessing hurts", end, "up to 4,096 people" if gain.break_even_users is None else "people on"),
+             ("memory holds", people(gain.users_fit), "beside the draft, whose weights and KV cache count")]
     return Report(data, named(m), f"{args.guesses} at a time guessed by {args.draft}, {percent(args.acceptance)} of them right, "
                   f"{count(args.context)} tokens each", shown, lines=lines)
 

@@ -9,6 +9,7 @@ import numpy as np
 from model import catalogue
 from model.limits import number, whole
 from model.machine import Machine
+from model.memory import kv_memory
 from model.numbers import amount, plainly
 from model.passes import pass_cost
 from model.records import LLM
@@ -40,7 +41,8 @@ class Speculation:
     pass of guesses + 1 tokens a person; `round_ms`: both. `plain_ms`: a decode pass without guessing.
     `speedup`: tokens a second with guessing over those without. `break_even_users`: the smallest number of users for whom
     guessing is slower than not guessing, None if that is not so up to 4,096. `draft_weights_bytes`,
-    `draft_kv_bytes_per_token`: memory that the draft takes from everybody's KV cache. `example`: rounds to look at.
+    `draft_kv_bytes_per_token`: memory that the draft takes from everybody's KV cache. `users_fit`: people whose two KV
+    caches, the model's and the draft's, fit on the card beside both models' weights. `example`: rounds to look at.
     """
 
     expected_tokens: float
@@ -52,6 +54,7 @@ class Speculation:
     break_even_users: int | None
     draft_weights_bytes: float
     draft_kv_bytes_per_token: float
+    users_fit: int
     example: Round
 
 
@@ -77,7 +80,7 @@ def speculate(m: Machine, guesses: int = 4, acceptance=0.8, users=1, context: in
         round_ms=draft_ms + check_ms, plain_ms=plain_ms, speedup=speedup,
         break_even_users=int(many[slower[0]]) if len(slower) else None,
         draft_weights_bytes=small.llm.weights_bytes(small.weights),
-        draft_kv_bytes_per_token=small.llm.kv_bytes_per_token(small.kv),
+        draft_kv_bytes_per_token=small.llm.kv_bytes_per_token(small.kv), users_fit=_users_fit(m, small, context),
         example=_example(chances, whole("rounds", rounds, 1, 10_000), whole("seed", seed, 0), *first))
 
 
@@ -95,6 +98,14 @@ def expected_tokens(guesses: int, acceptance) -> float:
     """Mean tokens a round yields: 1 + a1 + a1 a2 + ...; for one acceptance a this is (1 - a^(guesses+1)) / (1 - a), and
     guesses + 1 at a = 1. Source: Leviathan et al., ICML 2023, equation 1."""
     return 1.0 + float(np.cumprod(acceptance_by_position(acceptance, guesses)).sum())
+
+
+def _users_fit(m: Machine, small: Machine, context: int) -> int:
+    """Conversations of `context` tokens that fit beside the weights of both models, each with a KV cache in both."""
+    length = max(context, 1)  # an empty conversation gets its first token at once
+    room = kv_memory(m, context=length).budget_bytes - small.llm.weights_bytes(small.weights)
+    each = m.llm.kv_bytes(m.kv, length) + small.llm.kv_bytes(small.kv, length)
+    return int(max(room, 0.0) // each)
 
 
 def _times(m: Machine, small: Machine, chances: np.ndarray, users, context: int):

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from model.machine import machine
+from model.memory import kv_memory
 from model.speculation import expected_tokens, speculate
 
 M = machine()
@@ -36,6 +37,23 @@ def test_costs_by_hand():
     assert (s.draft_weights_bytes, s.draft_kv_bytes_per_token) == (2 * 1_235_814_400, 32_768)
     busy = speculate(M, users=200)
     assert busy.check_ms == pytest.approx(2 * 8_030_261_248 * 200 * 5 / 165.2e9), "arithmetic: guesses + 1 tokens each"
+
+
+@pytest.mark.parametrize("what, asked, fit, source", [
+    ({}, {}, 55, "24e9 x 0.92 - 2 x 8,030,261,248 - 1.2e9 - 2 x 1,235,814,400 = 2,347,848,704; over 256 x (131,072 + 32,768) = 55.98"),
+    ({}, {"context": 2048}, 6, "the same over 2,048 x 163,840 = 6.997"),
+    ({}, {"context": 0}, 14_330, "the same over one token"),
+    ({"gpu": "a100-80gb-sxm"}, {}, 1284, "80e9 x 0.92 - 19,732,151,296 = 53,867,848,704; over 41,943,040"),
+    ({"llm": "llama-3.1-70b"}, {}, 0, "141 GB of weights on 24"),
+])
+def test_who_fits_beside_the_draft(what, asked, fit, source):
+    assert speculate(machine(**what), **asked).users_fit == fit, source
+
+
+def test_a_larger_draft_leaves_room_for_fewer():
+    room = [speculate(M, draft=name).users_fit for name in ("qwen2.5-0.5b", "llama-3.2-1b", "llama-3.2-3b")]
+    assert room == sorted(room, reverse=True) and room[0] > room[-1]
+    assert all(fit < kv_memory(M, context=256).users_fit for fit in room)
 
 
 def test_users_may_be_an_array():
