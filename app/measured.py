@@ -1,6 +1,7 @@
 """Whose numbers a figure shows, in words, and the published measurements that belong into its picture."""
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -11,6 +12,7 @@ from model.machine import DATASHEET, Machine
 
 from .machine import engine_name
 
+SERVER = re.compile(r"[\w.]*")  # the first word of an engine as people write it: `llama.cpp llama-bench`
 ALIKE = 0.15  # how far a measurement's context may be from the figure's: a tenth more is a few per cent slower
 
 
@@ -52,6 +54,20 @@ def speeds(m: Machine, context: int) -> list[Speed]:
              for quantity in ("decode", "throughput") for p in engines.measured_points(m, quantity)
              if p.users and p.context and abs(p.context / context - 1) <= ALIKE]
     return sorted(found, key=lambda one: one.users)
+
+
+@dataclass(frozen=True)
+class Prefill:
+    """How long a prompt took, at the measured tokens a second; `engine`: with which server."""
+
+    ms: float
+    engine: str
+
+
+def prefills(m: Machine, prompt: int) -> list[Prefill]:
+    """Measured prefill on this machine, of prompts of about this length, as a prompt of just this length would take."""
+    return [Prefill(1000.0 * prompt / p.value, SERVER.match(p.row.text("engine"))[0])
+            for p in engines.measured_points(m, "prefill") if p.prompt_tokens and abs(p.prompt_tokens / prompt - 1) <= ALIKE]
 
 
 def speedups(m: Machine) -> tuple[np.ndarray, np.ndarray]:

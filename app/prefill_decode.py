@@ -8,13 +8,13 @@ import model
 from model.machine import DATASHEET
 from model.trace import BOUNDS, Trace, prefill_decode
 from widgets.picture import Picture
-from widgets.plots import blocks, labels, lines, plot, ticks
+from widgets.plots import blocks, dots, labels, lines, plot, ticks
 from widgets.timeline import steps
 
 from .figure import Control, Figure
 from .fitting import too_many
 from .machine import MACHINE_CONTROLS, MachineSettings, engine_name
-from .measured import printed, whose
+from .measured import Prefill, prefills, printed, whose
 from .words import digits, ms, percent, tokens, whole
 
 QUESTION, DOCUMENT = 24, 2000
@@ -46,9 +46,11 @@ def compute(s: Settings) -> Picture:
     alone = model.pass_cost(m, users=1, context=0)
     clock = np.append(trace.start_ms, trace.end_ms[-1])
     end, last = clock[-1], trace.passes
+    seen = prefills(m, s.prompt)[:1]
+    scale = max(end, *(1.02 * one.ms for one in seen), 0.0)
     # The last frame keeps the meters of the last pass: what the card was busy with, not that it is idle now.
     memory, arithmetic = (np.append(busy, busy[-1]) for busy in (trace.memory_busy, trace.arithmetic_busy))
-    words = _words(s, m, trace, alone)
+    words = _words(s, m, trace, alone, seen)
     return Picture(
         sources={
             "meters_empty": dict(left=[0, 0], right=[1, 1], bottom=[1.0, 0.0], top=[1.45, 0.45]),
@@ -57,8 +59,11 @@ def compute(s: Settings) -> Picture:
             **_strip("memory", trace, 0), **_strip("arithmetic", trace, 1),
             "now": dict(y0=[-0.12], y1=[1.12]),
             "prefill_name": dict(x=[0], y=[1.5], text=[f"prefill: {tokens(s.prompt)}, {ms(trace.pass_ms[0])}"], room=[end]),
-            "decode_name": dict(x=[end], y=[-0.4], room=[end],
+            "decode_name": dict(x=[scale], y=[-0.4], room=[scale],
                                 text=[f"decode: {words['decode']} a token" if last > 1 else ""]),
+            "seen": dict(x=[one.ms for one in seen], y=[0.5] * len(seen)),
+            "seen_name": dict(x=[0.0] * len(seen), y=[-0.4] * len(seen), text=[f"○ measured: {ms(one.ms)}" for one in seen],
+                              room=[scale / 2] * len(seen)),
         },
         frames={
             "memory.right": memory[:, None], "arithmetic.right": arithmetic[:, None],
@@ -72,14 +77,14 @@ def compute(s: Settings) -> Picture:
         },
         clock_ms=clock, frame_names=[f"pass {f + 1} of {last}" for f in range(last)] + [f"after pass {last}"], telling=last,
         play_s=min(12.0, 4.0 + 0.12 * s.reply), smooth=("memory_done.right", "arithmetic_done.right", "now.x0", "now.x1"),
-        props={"strip.x.end": float(end), **ticks("strip.axis", *_ticks(end))},
+        props={"strip.x.end": float(scale), **ticks("strip.axis", *_ticks(scale))},
         facts=words,
         table=(["pass", "begins (ms)", "takes (ms)", "tokens", "reads (GB)", "memory busy (%)", "arithmetic busy (%)", "bound by"],
                [[f + 1, trace.start_ms[f], trace.pass_ms[f], int(trace.tokens[f, 0]), trace.bytes[f] / 1e9,
                  100 * trace.memory_busy[f], 100 * trace.arithmetic_busy[f], BOUNDS[trace.bound_by[f]]] for f in range(last)]))
 
 
-def _words(s: Settings, m: model.Machine, trace: Trace, alone: model.PassCost) -> dict[str, str]:
+def _words(s: Settings, m: model.Machine, trace: Trace, alone: model.PassCost, seen: list[Prefill]) -> dict[str, str]:
     """The setting's numbers, and the sentence that answers the question with them."""
     prefill_ms = trace.pass_ms[0]
     ratio = alone.pass_ms / (prefill_ms / s.prompt)
@@ -98,6 +103,7 @@ def _words(s: Settings, m: model.Machine, trace: Trace, alone: model.PassCost) -
         + ("as much as a prompt token." if facts["ratio"] == "1" else f"{facts['ratio']} times a prompt token."))
     if s.reply > 1:
         facts["answer"] += f" With the KV cache of this prompt a token takes {facts['decode']}."
+    facts["answer"] += "".join(f" Measured with {one.engine}, its prefill takes {ms(one.ms)}." for one in seen)
     facts["answer"] += too_many(m, 1, s.prompt + s.reply) + whose(
         m, "decode", alone.pass_ms, ms, "a token’s time", model.pass_cost(printed(m)).pass_ms)
     return facts
@@ -147,9 +153,11 @@ def draw() -> list:
     for name in ("memory", "arithmetic"):
         blocks(strip, f"{name}_ahead", f"{name}_pale")
         blocks(strip, f"{name}_done", name)
+    dots(strip, "seen", "ink", size=8, hollow=True, part="measured")
     lines(strip, "now", "ink")
     labels(strip, "prefill_name", "ink")
     labels(strip, "decode_name", "ink", align="right")
+    labels(strip, "seen_name", "ink", part="measured")
     return [meters, strip]
 
 

@@ -92,6 +92,17 @@ def test_a_measured_speed_is_of_about_this_context(context, gpu, engine):
         assert one.users >= 1 and one.together > 0 and one.words
 
 
+@pytest.mark.parametrize("values, prompt_ms, source", [
+    ({"prompt": 8192}, [1000 * 8192 / 4744.18], "m061: 4,744.18 tokens/s at 8,192"), ({"prompt": 512}, [1000 * 512 / 9382.0], "m058"),
+    ({"prompt": 2000}, [], "none between 1,024 and 4,096"), ({"prompt": 8192, "engine": "vllm-0.19"}, [], "m061 is llama.cpp's")])
+def test_measured_prefill_stands_on_the_strip(values, prompt_ms, source):
+    f = FIGURES["prefill-decode"]
+    picture = f.compute(f.settings(**values))
+    assert picture.sources["seen"]["x"] == pytest.approx(prompt_ms), source
+    assert ("Measured with llama.cpp, its prefill takes" in answer(picture)) == bool(prompt_ms)
+    check(f, **values)
+
+
 def test_measured_speed_ups_stand_where_they_were_measured():
     """EAGLE-3 on an H100: 1.81 times as fast with two people, 1.38 with 64 (m697, m713)."""
     picture = speculative.compute(speculative.Settings(gpu="h100-sxm"))
