@@ -17,7 +17,8 @@ class Run:
 
     Token positions count from 0. `cell` (ROUNDS, k): position of each guess; `own` (ROUNDS,): position of the large
     model's own token; `guessed_ms` (ROUNDS, k): when each guess is there; `ends_ms` (ROUNDS,): when it has been checked.
-    `all` holds the present users first, then 1 to MOST.
+    `all` holds the present users first, then 1 to MOST. `falls_from`: users from which on a check waits for arithmetic, so
+    that every guess costs time; None if that is not so up to MOST.
     """
 
     def __init__(self, m: Machine, users: int, guesses: int, acceptance: float, context: int, draft: str, seed: int):
@@ -25,6 +26,8 @@ class Run:
         self.all = speculate(m, guesses, acceptance, at_once, context, draft, ROUNDS, seed)
         self.speedup = float(self.all.speedup[0])
         self.check_bound = str(model.pass_cost(m, users, context, prompt_tokens=users * guesses).bound_by)
+        waits = model.pass_cost(m, USERS, context, prompt_tokens=USERS * guesses).bound_by == "arithmetic"
+        self.falls_from = int(USERS[np.argmax(waits)]) if waits.any() else None
         self.draft_ms, self.check_ms = float(self.all.draft_ms[0]), float(self.all.check_ms[0])
         self.plain_ms = float(self.all.plain_ms[0])
         example, k = self.all.example, guesses

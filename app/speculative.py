@@ -29,12 +29,12 @@ class Settings(MachineSettings):
     users = param.Integer(1, bounds=(1, MOST), label="Users", doc="people who are answered at once")
     guesses = param.Integer(4, bounds=(1, 10), label="Guesses", doc="tokens that the small model guesses before each check")
     acceptance = param.Number(0.8, bounds=(0.0, 1.0), step=0.05, label="Acceptance",
-                              doc="the chance that a guess is kept once those before it were")
+                              doc="the chance that a guess is right, once those before it were")
     draft = param.Selector(default="llama-3.2-1b", label="Draft",
                            doc="the small model that guesses; it needs the large one's vocabulary",
                            objects=choices(DRAFTS, lambda n: model.llm(n).label))
     context = param.Integer(256, bounds=(64, 131072), label="Context length", doc="tokens that each conversation holds")
-    seed = param.Integer(1, bounds=(0, 99), label="Run", doc="which of many runs of luck is shown")
+    seed = param.Integer(1, bounds=(0, 99), label="Example shown", doc="which of a hundred runs of luck the upper picture shows")
 
 
 def compute(s: Settings) -> Picture:
@@ -68,6 +68,7 @@ def _cells(run: Run) -> dict:
     places = dict(left=left, bottom=bottom, top=bottom + 1)
     wrong = run.tokens <= run.cell.shape[1]
     rounds = np.arange(ROUNDS)
+    name = dict(x=[float(run.cell.shape[1] + 1) + 0.2], y=[_row(0) + (0.23 if run.tokens[0] <= run.cell.shape[1] else 0.5)])
     own = dict(left=run.own + 0.06, bottom=_row(rounds), top=_row(rounds) + np.where(wrong, 0.46, 1.0))
     x, late = run.first.astype(float), run.first >= ROUNDS * (run.cell.shape[1] + 1) / 2
     notes = {side: dict(x=np.where(late, x + run.cell.shape[1] + 1, x)[there] + 0.06, y=_row(rounds)[there] + 1.12)
@@ -75,7 +76,7 @@ def _cells(run: Run) -> dict:
     return {"guessed": places, "kept": places, "unread": places,
             "wrong": dict(left=run.own[wrong] + 0.06, bottom=_row(rounds[wrong]) + 0.54, top=_row(rounds[wrong]) + 1),
             "struck": dict(y0=_row(rounds[wrong]) + 0.5, y1=_row(rounds[wrong]) + 1.04, x0=run.own[wrong] + 0.02),
-            "own": own, **notes}
+            "own": own, "own_name": name, **notes}
 
 
 def _guessing(run: Run, clock: Clock) -> dict:
@@ -100,6 +101,7 @@ def _guessing(run: Run, clock: Clock) -> dict:
             "wrong.right": grown(wrong < done, run.own[wrong] + 0.06),
             "struck.x1": np.where(wrong < done, run.own[wrong] + 0.98, np.nan),
             "own.right": grown(rounds < done, run.own + 0.06),
+            "own_name.text": [[_own(run) if d else ""] for d in clock.done],
             "notes_right.text": [[n for n, side in zip(row, late) if not side] for row in notes],
             "notes_left.text": [[n for n, side in zip(row, late) if side] for row in notes]}
 
@@ -108,23 +110,34 @@ def _note(run: Run, clock: Clock, f: int, r: int) -> str:
     """The words above a round's row."""
     if r < clock.done[f]:
         k, kept = run.cell.shape[1], int(run.tokens[r]) - 1
-        return f"{kept} kept, 1 more" if kept == k else f"{kept} kept, 1 replaced"
+        if r:
+            return f"{kept} kept, 1 more" if kept == k else f"{kept} kept, 1 replaced"
+        unread = f", {k - kept - 1} not looked at" if kept + 1 < k else ""
+        return f"all {k} guesses kept" if kept == k else f"{kept} kept, 1 wrong{unread}"
     if r == clock.round[f] and clock.guesses[f]:
         return "check" if clock.guesses[f] == run.cell.shape[1] else "guess"
     return ""
 
 
+def _own(run: Run) -> str:
+    """Says in the first row which token the large model wrote itself."""
+    return "← below: written by the large model" if run.tokens[0] <= run.cell.shape[1] else "← written by the large model"
+
+
 def _passes(run: Run) -> dict:
     """The passes on one clock: above with guesses (short passes of the draft, then a check), below without."""
     gap = 0.004 * run.total_ms
-    plain = np.arange(int(np.ceil(run.total_ms / run.plain_ms - 1e-9))) * run.plain_ms
+    plain = np.arange(run.plain_tokens) * run.plain_ms
+    begun = run.plain_tokens * run.plain_ms
+    unfinished = np.array([begun] if begun < run.total_ms * (1 - 1e-6) else [])
     drafts = _strip(run.draft_start_ms.ravel(), run.guessed_ms.ravel(), 1.75, gap)
     checks = _strip(run.check_start_ms, run.ends_ms, 1.75, gap)
     nothing = _strip(np.zeros(0), np.zeros(0), 1.75, gap)
     memory = run.check_bound == "memory"
     return {"drafts": drafts, "checks_memory": checks if memory else nothing,
             "checks_arithmetic": nothing if memory else checks,
-            "plain": _strip(plain, np.minimum(plain + run.plain_ms, run.total_ms), 0.0, gap),
+            "plain": _strip(plain, plain + run.plain_ms, 0.0, gap),
+            "unfinished": _strip(unfinished, np.full(len(unfinished), run.total_ms), 0.0, gap),
             "check_names": dict(x=(checks["left"] + checks["right"]) / 2, y=np.full(ROUNDS, 2.15), text=["check"] * ROUNDS,
                                 room=checks["right"] - checks["left"]),
             "with_name": dict(x=[0.0], y=[2.95]), "without_name": dict(x=[0.0], y=[1.2]),
@@ -165,11 +178,22 @@ def _curve(s: Settings, run: Run) -> dict:
             "crossing_dot": dict(x=crossed, y=[1.0 for _ in crossed]),
             "crossing_left": _named([(x / 1.08, text) for x, text in named if late], 0.09 * _top(high)),
             "crossing_right": _named([(x * 1.08, text) for x, text in named if not late], 0.09 * _top(high)),
+            **_full(run.all.users_fit, _top(high), bool(len(seen))),
             "here": dict(x=[s.users], y=[run.speedup]), "seen": dict(x=seen, y=times),
             "seen_name": dict(x=[MOST] * bool(len(seen)), y=[_top(high)] * bool(len(seen)),
                               text=["○ measured: EAGLE-3, three guesses"] * bool(len(seen))),
             "here_name": dict(x=[1.06], y=[_top(high) * 1.16],
                               text=[f"speed-up with {people(s.users)}: {digits(run.speedup)}"])}
+
+
+def _full(fit: int, top: float, crowded: bool) -> dict:
+    """Where the card's memory ends: past the line nobody more fits beside the draft, so nobody gets these speed-ups.
+    `crowded`: the name of the measured dots already stands where the words would."""
+    edge, shown = max(fit + 0.5, 0.9), int(fit < MOST)
+    text = f"{whole(fit) if fit else 'nobody'} fit{'s' if fit < 2 else ''} in memory"
+    return {"full": dict(left=[edge] * shown, right=[MOST * 1.1] * shown, bottom=[0.0] * shown, top=[top * 1.08] * shown),
+            "edge": dict(x0=[edge] * shown, x1=[edge] * shown, y0=[0.0] * shown, y1=[top * 1.08] * shown),
+            "full_name": dict(x=[MOST] * shown, y=[(0.84 if crowded else 1.0) * top] * shown, text=[text] * shown)}
 
 
 def _high(gain: np.ndarray, times: np.ndarray) -> float:
@@ -233,11 +257,27 @@ def _answer(s: Settings, run: Run) -> str:
     gain = digits(run.speedup)
     verdict = f"{gain} times as fast as without guessing" if run.speedup >= 1 else \
         f"{gain} times as fast as without: guessing makes it slower"
-    return (f"With {count(s.guesses, 'guess', 'guesses')} and {percent(s.acceptance)} accepted, a round gives "
+    return (f"With {count(s.guesses, 'guess', 'guesses')}, each right with a chance of {percent(s.acceptance)}, a round gives "
             f"{digits(run.all.expected_tokens)} tokens on average in {ms(run.draft_ms + run.check_ms)}; a pass without guesses "
             f"takes {ms(run.plain_ms)}. For {people(s.users)} at {tokens(s.context)} that is {verdict}. "
-            f"Guessing is slower {_break_even(run.all)}. In the run shown, {tokens(int(run.tokens.sum()))} came in "
-            f"{ms(run.total_ms)}; without guesses, {whole(run.plain_tokens)}.")
+            f"Guessing is slower {_break_even(run.all)}. {_reach(run.all, s.context)} In the example shown, "
+            f"{tokens(int(run.tokens.sum()))} came in {ms(run.total_ms)}; without guesses, {whole(run.plain_tokens)}.")
+
+
+def _reach(all_: Speculation, context: int) -> str:
+    """Whether so many people as make guessing slower can be served on this card, in a sentence."""
+    fit, limit = all_.users_fit, all_.break_even_users
+    if not fit:
+        return "Beside the draft, this card has no memory left for anybody."
+    held = f"Beside the draft, this card’s memory holds {people(fit)} at {tokens(context)}"
+    if limit is None or limit == 1:
+        return f"{held}."
+    return f"{held}: " + ("that point can be reached here." if fit >= limit else "that point cannot be reached here.")
+
+
+def _falls(from_users: int | None) -> str:
+    """Completes `the gain falls ...`."""
+    return f"from {whole(from_users)} people on" if from_users else f"with more than {whole(MOST)} people"
 
 
 def _break_even(all_: Speculation) -> str:
@@ -265,7 +305,7 @@ def _facts(s: Settings, run: Run) -> dict:
     return dict(
         users=whole(s.users), guesses=count(s.guesses), guesses_number=whole(s.guesses), acceptance=percent(s.acceptance),
         context=whole(s.context), expected_tokens=digits(a.expected_tokens), speedup=digits(run.speedup),
-        break_even=_break_even(a), draft_ms=ms(run.draft_ms), draft_pass_ms=ms(run.draft_ms / s.guesses),
+        break_even=_break_even(a), reach=_reach(a, s.context), fit=whole(a.users_fit), falls=_falls(run.falls_from), draft_ms=ms(run.draft_ms), draft_pass_ms=ms(run.draft_ms / s.guesses),
         check_ms=ms(run.check_ms),
         round_ms=ms(run.draft_ms + run.check_ms), plain_ms=ms(run.plain_ms), check_tokens=whole(s.users * (s.guesses + 1)),
         check_bound=run.check_bound, draft=model.llm(s.draft).label, draft_weights=gb(a.draft_weights_bytes),
@@ -282,6 +322,7 @@ def draw() -> list:
     blocks(lane, "wrong", "misfit", hatch="misfit", part="wrong")
     lines(lane, "struck", "misfit", width=2, part="wrong")
     blocks(lane, "own", "ink", part="own")
+    labels(lane, "own_name", "ink", size=12, part="own")
     labels(lane, "notes_right", "muted", size=12, baseline="bottom", part="notes")
     labels(lane, "notes_left", "muted", size=12, baseline="bottom", align="right", part="notes")
     return [lane, _draw_passes(), _draw_gain()]
@@ -293,6 +334,7 @@ def _draw_passes():
     blocks(p, "checks_memory", "memory", part="check")
     blocks(p, "checks_arithmetic", "arithmetic", part="check")
     blocks(p, "plain", "memory", part="plain")
+    blocks(p, "unfinished", "memory_pale", part="plain")
     labels(p, "check_names", "paper", align="center", bold=True, size=12, part="check")
     veil(p)
     lines(p, "cursor", "ink")
@@ -302,8 +344,10 @@ def _draw_passes():
 
 
 def _draw_gain():
-    p = plot("gain", 206, (0.88, MOST * 1.1), (0, 3), axis=True, axis_label="users", log=True, y_axis=True,
+    p = plot("gain", 206, (0.88, MOST * 1.1), (0, 3), axis=True, axis_label="people at once", log=True, y_axis=True,
              y_axis_label="times as fast", right=16)
+    blocks(p, "full", "line", hatch="line")
+    lines(p, "edge", "muted", dash="dotted", part="full")
     curve(p, "even", "muted", dash="dashed", width=1.5)
     curve(p, "faster", "memory", width=2.5, part="gain")
     curve(p, "slower", "misfit", width=2.5, part="loss")
@@ -311,6 +355,7 @@ def _draw_gain():
     dots(p, "crossing_dot", "misfit", hollow=True, part="crossing")
     dots(p, "seen", "ink", size=7, hollow=True, part="measured")
     dots(p, "here", "ink", part="speedup")
+    labels(p, "full_name", "ink", size=12, align="right", part="full")
     labels(p, "even_left", "muted", size=12, part="even")
     labels(p, "even_right", "muted", size=12, align="right", part="even")
     labels(p, "crossing_left", "misfit", size=12, align="right", part="crossing")
@@ -328,13 +373,13 @@ FIGURE = Figure(
     explain="""
 <p>The small model, <span class="number" data-say="draft"></span>, needs <span class="number" data-say="draft_pass_ms"></span> for a guess. Then one
 pass of the large model checks all guesses and writes a token of its own: <span class="number" data-say="check_tokens"></span> tokens in
-<span class="number" data-say="check_ms"></span>, bound by <span class="number" data-say="check_bound"></span>. With acceptance
-a = <span class="number" data-say="acceptance"></span> and k = <span class="number" data-say="guesses_number"></span> guesses a round gives,
+<span class="number" data-say="check_ms"></span>, limited by <span class="number" data-say="check_bound"></span>. With a chance of
+a = <span class="number" data-say="acceptance"></span> that a guess is right and k = <span class="number" data-say="guesses_number"></span> guesses a round gives,
 on average,</p>
 <p class="formula">1 + a + a² + … + aᵏ = (1 − aᵏ⁺¹) ÷ (1 − a) = <span class="number" data-say="expected_tokens"></span> tokens</p>
 <p class="formula">speed-up = <span class="number" data-say="expected_tokens"></span> × <span class="number" data-say="plain_ms"></span> ÷
 (<span class="number" data-say="draft_ms"></span> + <span class="number" data-say="check_ms"></span>) = <span class="number" data-say="speedup"></span></p>
-<p>Leviathan et al., 2023. In the run shown, <span class="number" data-say="shown_tokens"></span> tokens were written in
+<p>Leviathan et al., 2023. In the example shown, <span class="number" data-say="shown_tokens"></span> tokens were written in
 <span class="number" data-say="shown_ms"></span>; without guesses it would have been <span class="number" data-say="plain_tokens"></span>. The
 draft takes <span class="number" data-say="draft_weights"></span> of the card's memory and <span class="number" data-say="draft_kv"></span> bytes more
 for each token of a conversation. It must have the large model's vocabulary.</p>""")

@@ -20,11 +20,15 @@ def sentence(picture, at=None):
      "(1 - 0.8^5) / 0.2; 4 x (2.4716e9 + 8.4e6) / 1.008e6 + 15.97 ms, by hand"),
     ({"users": 128}, "guessing makes it slower", ESSAY),
     ({"users": 96}, "times as fast as without guessing", ESSAY),
-    ({"acceptance": 1.0, "guesses": 10}, "100% accepted, a round gives 11.0 tokens", "everything is kept: k + 1"),
+    ({"acceptance": 1.0, "guesses": 10}, "a chance of 100%, a round gives 11.0 tokens", "everything is kept: k + 1"),
     ({"acceptance": 0.0}, "a round gives 1.00 tokens", "nothing is kept: the large model's own"),
     ({"acceptance": 0.0}, "Guessing is slower at every number of users up to 256", "a round is longer and gives no more"),
     ({"llm": "deepseek-v2-lite", "draft": "gemma-3-1b", "guesses": 1, "acceptance": 0.5, "context": 64, "gpu": "a10"},
      "Guessing is slower with ", "each guess touches more experts, until all are touched"),
+    ({}, "from 108 users on. Beside the draft, this card’s memory holds 55 people at 256 tokens: that point cannot be reached here.",
+     "2,347,848,704 bytes / (256 x 163,840) = 55.98, by hand"),
+    ({"gpu": "a100-80gb-sxm"}, "memory holds 1,284 people at 256 tokens: that point can be reached here.", "53,867,848,704 / 41,943,040"),
+    ({"llm": "llama-3.1-70b"}, "Beside the draft, this card has no memory left for anybody.", "141 GB on 24"),
     ({"acceptance": 1.0, "context": 131072}, "Guessing is slower at no number of users up to 4,096",
      "reading the KV cache outweighs the arithmetic")])
 def test_sentence(values, says, source):
@@ -36,6 +40,25 @@ def test_the_crossing_is_marked_between_96_and_128():
     crossing = picture.sources["crossing"]["x0"]
     assert len(crossing) == 1 and 96 < crossing[0] < 128
     assert picture.facts["break_even"] == f"from {crossing[0]:.0f} users on"
+
+
+@pytest.mark.parametrize("values, edge, text", [
+    ({}, [55.5], ["55 fit in memory"]), ({"context": 2048}, [6.5], ["6 fit in memory"]),
+    ({"llm": "llama-3.1-70b"}, [0.9], ["nobody fits in memory"]), ({"gpu": "a100-80gb-sxm"}, [], [])])
+def test_the_end_of_the_memory_is_marked(values, edge, text):
+    sources = compute(Settings(**values)).sources
+    assert sources["edge"]["x0"] == sources["full"]["left"] == edge and sources["full_name"]["text"] == text
+
+
+def test_the_gain_falls_from_where_the_check_waits_for_arithmetic():
+    """By hand: 5 x 2 x 8,030,261,248 x n / 165.2e12 s > (2 x 8,030,261,248 + 256 n x 131,072) / 1.008e12 s from n = 36 on."""
+    assert compute(Settings()).facts["falls"] == "from 36 people on"
+    assert compute(Settings(guesses=1, context=131072)).facts["falls"] == "with more than 256 people"
+
+
+def test_a_pass_that_is_not_finished_is_no_token():
+    picture = compute(Settings())
+    assert len(picture.sources["plain"]["left"]) == int(picture.facts["plain_tokens"]) and len(picture.sources["unfinished"]["left"]) == 1
 
 
 def test_token_by_token():
