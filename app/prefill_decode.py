@@ -62,7 +62,7 @@ def compute(s: Settings) -> Picture:
             "decode_name": dict(x=[scale], y=[-0.4], room=[scale],
                                 text=[f"decode: {words['decode']} a token" if last > 1 else ""]),
             "seen": dict(x=[one.ms for one in seen], y=[0.5] * len(seen)),
-            "seen_name": dict(x=[0.0] * len(seen), y=[-0.4] * len(seen), text=[f"○ measured: {ms(one.ms)}" for one in seen],
+            "seen_name": dict(x=[0.0] * len(seen), y=[-0.4] * len(seen), text=["○ measured"] * len(seen),
                               room=[scale / 2] * len(seen)),
         },
         frames={
