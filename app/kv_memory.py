@@ -60,6 +60,8 @@ def compute(s: Settings) -> Picture:
             **beside([min(start, line)], [1.58], [f"overhead {gb(memory.overhead_bytes)}"], scale * 0.66, "overhead_name"),
             "line_name": dict(x=[line * 1.008], y=[1.2], text=[f"{gb(memory.usable_bytes)} usable"], room=[scale - line]),
             "numbers": _numbers(inside, fit),
+            "card_end": dict(x0=[card], x1=[card], y0=[-0.18], y1=[1.06]),
+            "card_name": dict(x=[card * 1.008], y=[-0.17], text=[f"card: {gb(card * 1e9)}"], room=[scale - card]),
             "more": _more(outside, misfit, scale, line),
         },
         frames={
@@ -125,12 +127,12 @@ def _numbers(inside: dict, fit: int) -> dict:
 
 
 def _more(outside: dict, misfit: int, scale: float, line: float) -> dict:
-    """The words under the blocks past the line."""
+    """The words over the blocks past the line."""
     if not misfit:
         return dict(x=[], y=[], text=[], room=[])
     hidden = misfit - len(outside["left"])
     text = f"{count(misfit)} {'does' if misfit == 1 else 'do'} not fit" + (f" ({count(hidden)} not drawn)" if hidden > 0 else "")
-    return dict(x=[scale], y=[1.58], text=[text], room=[scale - line])
+    return dict(x=[line * 1.008], y=[1.58], text=[text], room=[scale - line])
 
 
 def _tick_values(capacity_gb: float) -> list[float]:
@@ -154,7 +156,9 @@ def _answer(s: Settings, memory: model.Memory, fit: int, misfit: int) -> str:
               f"of KV cache, {whole(memory.kv_bytes_per_token)} bytes a token {_window(s.machine().llm)}").rstrip() + "."
     if memory.budget_bytes <= 0:
         return f"{wanted} The weights and the overhead alone are larger than what the card may use: nobody fits."
-    left = f"Beside weights and overhead {gb(memory.budget_bytes)} are left, {tokens(memory.budget_tokens)}."
+    card = _card_bytes(s.machine())
+    left = (f"The server may use {percent(memory.usable_bytes / card)} of the card’s {gb(card)}; beside weights and overhead "
+            f"{gb(memory.budget_bytes)} are left, {tokens(memory.budget_tokens)}.")
     return f"{wanted} {left} {_who(s.users, fit, misfit, memory.users_fit)}"
 
 
@@ -170,7 +174,7 @@ def _who(users: int, fit: int, misfit: int, room: int) -> str:
 
 def draw() -> list:
     """One bar."""
-    p = plot("bar", 176, (0, 38), (-0.25, 1.9), axis=True, axis_label="GB")
+    p = plot("bar", 182, (0, 38), (-0.32, 1.9), axis=True, axis_label="GB")
     blocks(p, "bar", "panel", line="line", part="free")
     blocks(p, "weights", "weights")
     blocks(p, "too_heavy", "misfit", hatch="misfit", line="misfit")
@@ -178,13 +182,15 @@ def draw() -> list:
     blocks(p, "people_pale", "memory_pale", part="waiting")
     blocks(p, "people", "memory")
     blocks(p, "outside", "misfit", hatch="misfit", line="misfit")
+    lines(p, "card_end", "muted", part="card")
     lines(p, "capacity", "ink")
     labels(p, "names", "weights", bold=True)
     labels(p, "overhead_name_left", "muted", align="right", size=12, part="overhead")
     labels(p, "overhead_name_right", "muted", size=12, part="overhead")
-    labels(p, "line_name", "ink", size=12)
+    labels(p, "line_name", "ink", size=12, part="capacity")
+    labels(p, "card_name", "muted", size=12, part="card")
     labels(p, "numbers", "paper", align="center", bold=True, size=12)
-    labels(p, "more", "misfit", align="right", bold=True)
+    labels(p, "more", "misfit", bold=True)
     return [p]
 
 

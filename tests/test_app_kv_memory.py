@@ -19,6 +19,7 @@ ESSAY = "facts/essay.md, kv-memory"
 @pytest.mark.parametrize("values, says, source", [
     ({}, "Ten people at 8,192 tokens want 10.7 GB of KV cache, 131,072 bytes a token.", f"{ESSAY}: 128 KiB a token, 1.07 GB each"),
     ({}, "4.82 GB are left, 36,769 tokens. Four fit, six do not.", f"{ESSAY}: four at 8K fit on 24 GB, ten do not"),
+    ({}, "The server may use 92% of the card’s 24.0 GB; beside", "24 - 16.06 - 1.2 is 6.74, 24 x 0.92 - 16.06 - 1.2 is 4.82"),
     ({"users": 4}, "All four fit, and nobody else would.", ESSAY),
     ({"users": 5}, "Four fit, one does not.", ESSAY),
     ({"users": 1}, "One person at 8,192 tokens wants 1.07 GB", f"{ESSAY}: 8,192 tokens = 1.07 GB"),
