@@ -1,4 +1,7 @@
-"""The catalogue: models, cards and number formats by name, one small data file each (formats share one)."""
+"""The catalogue: models, cards and number formats by name, one small data file each (formats share one).
+
+Those in a folder `rare` are found by their names as all others, but are not offered to choose from: measurements name
+more cards and models than a reader wants to scroll through."""
 import difflib
 import functools
 import re
@@ -9,16 +12,17 @@ from model.config import read_config
 from model.records import GPU, Format
 
 DATA = Path(__file__).with_name("data")
+BRANDS = ("", "nvidia", "geforce", "tesla", "amd", "radeon", "instinct", "apple")
 
 
-def llms():
-    """Names of all models, in order."""
-    return _names("llms")
+def llms(rare=False):
+    """Names of the models to choose from, in order; rare: of all that are known."""
+    return tuple(sorted(_files("llms"))) if rare else _names("llms")
 
 
-def gpus():
-    """Names of all cards, in order."""
-    return _names("gpus")
+def gpus(rare=False):
+    """Names of the cards to choose from, in order; rare: of all that are known."""
+    return tuple(sorted(_files("gpus"))) if rare else _names("gpus")
 
 
 def weight_formats():
@@ -52,20 +56,21 @@ def kv_format(name):
 
 
 def plain(name):
-    """The form in which names are compared: lower case, dashes, no maker in front."""
+    """The form in which names are compared: lower case, dashes, no maker and no brand in front."""
     words = str(name).strip().lower().replace("_", "-").replace("/", "-").split()
-    words = [word for word in "-".join(words).split("-") if word not in ("", "nvidia", "geforce", "amd")]
+    words = [word for word in "-".join(words).split("-") if word not in BRANDS]
     return re.sub(r"(\d)-gb\b", r"\1gb", "-".join(words))
 
 
-def choose(name, known, what):
-    """The value of known (a dict by plain name) for a name; ValueError with close matches otherwise."""
+def choose(name, known, what, offered=None):
+    """The value of known (a dict by plain name) for a name; ValueError with close matches otherwise, or with the names
+    offered (by default all) where none is close."""
     key = plain(name)
     if key in known:
         return known[key]
     close = difflib.get_close_matches(key, known, n=3, cutoff=0.5)
     hint = f"close to it: {', '.join(dict.fromkeys(known[c] for c in close))}" if close else \
-        f"known: {', '.join(dict.fromkeys(known.values()))}"
+        f"known: {', '.join(offered or dict.fromkeys(known.values()))}"
     raise ValueError(f"no {what} is called {str(name)[:60]!r}; {hint}")
 
 
@@ -75,23 +80,29 @@ def _names(folder):
 
 
 @functools.cache
+def _files(folder):
+    """Paths of all data files by name, the rare ones as well."""
+    return {path.stem: path for path in (DATA / folder).rglob("*.toml")}
+
+
+@functools.cache
 def _load(folder, name):
-    return tomllib.loads((DATA / folder / f"{name}.toml").read_text(encoding="utf-8"))
+    return tomllib.loads(_files(folder)[name].read_text(encoding="utf-8"))
 
 
 @functools.cache
 def _known(folder):
     known = {}
-    for name in _names(folder):
+    for name in sorted(_files(folder)):
         entry = _load(folder, name)
         known.update({plain(other): name for other in (name, entry["label"], *entry["also"])})
     return known
 
 
 def _find(name, folder, what):
-    if name in _names(folder):
+    if isinstance(name, str) and name in _files(folder):
         return name
-    return choose(name, _known(folder), what)
+    return choose(name, _known(folder), what, _names(folder))
 
 
 @functools.cache

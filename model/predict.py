@@ -4,18 +4,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from model import engines, kernels, load, rows
+from model import engines, guesses, kernels, load, rows
 from model.machine import DATASHEET, machine
 from model.memory import kv_memory
 from model.passes import pass_cost
-from model.speculation import expected_tokens
 
 POINTS = 65             # contexts at which a mean over a growing context is taken
-CHAT_TOKENS = 512       # context of a chat in MT-bench, where a row of guesses does not say (its mean prompt and half a reply)
-CHECK_COST = 1.13       # checking guesses against a plain pass over as many tokens: 1.09 to 1.18 (data/measured/README.md)
-DRAFT_COST = 0.125      # an EAGLE draft's pass against the model's for the same people: 0.105 to 0.144 (same)
 BATCH_TOKENS = 2048     # vLLM's --max-num-batched-tokens where a row does not say, vllm/config/scheduler.py
 BLOCK = 16              # tokens of a block of KV cache, vllm/config/cache.py
+BYTES = {"GiB": 2.0**30, "GB": 1e9, "MiB": 2.0**20, "MB": 1e6, "bytes": 1.0}
 
 SPEED = "inter-token latency and decode speed"
 FIRST = "time to first token and prefill speed"
@@ -87,30 +84,42 @@ def prefill_ms(m, tokens, offset=0, chunk=BATCH_TOKENS):
 
 def _decode_speed(row, found):
     m, people = rows.machine_of(row), rows.people_of(row, 1.0) or 1.0
-    depth = re.search(r"(?:@\s*d|depth\D*)(\d+)", row.quantity + " " + row.text("load"))
-    start = float(depth[1]) if depth else rows.first_number(row.text("prompt_tokens"), 0.0)
-    written = rows.first_number(row.text("context_or_output"), 128.0)
+    start = depth_of(row) or rows.first_number(row.text("prompt_tokens"), 0.0)
+    named = re.search(r"\btg\s*(\d+)", row.quantity, flags=re.I)
+    written = rows.first_number(row.text("context_or_output"), float(named[1]) if named else 128.0)
     contexts = start + np.linspace(0.0, written, POINTS)
-    return people * 1000.0 / float(np.mean(pass_cost(m, users=people, context=contexts).pass_ms))
+    ms = float(np.mean(pass_cost(m, users=people, context=contexts).pass_ms))
+    if rows.milliseconds(row.unit):
+        return ms / rows.milliseconds(row.unit)
+    each = re.search(r"(?:per|a|each|/)[ -]?(?:user|person|people|request|stream|sequence|client)", row.quantity, flags=re.I)
+    return (1.0 if each else people) * 1000.0 / ms
 
 
 def _prefill_speed(row, found):
-    tokens = rows.first_number(row.text("prompt_tokens")) or rows.first_number(row.quantity.replace("pp", "pp "))
+    named = re.search(r"\bpp\s*(\d+)", row.quantity, flags=re.I)
+    tokens = rows.first_number(row.text("prompt_tokens")) or (float(named[1]) if named else None)
     if not tokens:
         raise ValueError("how long the prompt is (prompt_tokens)")
-    return 1000.0 * tokens / prefill_ms(rows.machine_of(row), tokens)
+    ms = prefill_ms(rows.machine_of(row), tokens, depth_of(row) or 0.0)
+    return ms / rows.milliseconds(row.unit) if rows.milliseconds(row.unit) else 1000.0 * tokens / ms
+
+
+def depth_of(row):
+    """Tokens that are in the KV cache before a llama-bench test begins (`pp512 @ d4096`); None where a row says nothing."""
+    depth = re.search(r"(?:@\s*d|depth\D*)(\d+)", row.quantity + " " + row.text("load"))
+    return float(depth[1]) if depth else None
 
 
 def _first_token(row, found):
     if load.spec_of(row):
         name = _statistic(row, {"p99": "ttft_ms_p99", "median": "ttft_ms_median", "mean": "ttft_ms_mean"})
-        return load.metric(row, name)
+        return load.metric(row, name) / (rows.milliseconds(row.unit) or 1.0)
     tokens = rows.numbers_in(row.text("prompt_tokens"))
     if not tokens:
         raise ValueError("how long the prompt is (prompt_tokens), or how many requests a second arrive (load)")
     m = rows.machine_of(row)
     cached = tokens[1] if len(tokens) > 1 and "cached" in row.text("prompt_tokens") else 0.0
-    return engines.request_ms(m) + prefill_ms(m, tokens[0], cached, _batch_tokens(row))
+    return (engines.request_ms(m) + prefill_ms(m, tokens[0], cached, _batch_tokens(row))) / (rows.milliseconds(row.unit) or 1.0)
 
 
 def _batch_tokens(row):
@@ -131,7 +140,8 @@ def _statistic(row, known):
 def _between_tokens(row, found):
     mean = "tpot_ms_mean" if "tpot" in row.quantity.lower() else "itl_ms_mean"
     name = _statistic(row, {"median": "itl_ms_median" if mean == "itl_ms_mean" else mean, "mean": mean})
-    return load.metric(row, name) if load.spec_of(row) else load.closed_loop(row).itl_ms
+    ms = load.metric(row, name) if load.spec_of(row) else load.closed_loop(row).itl_ms
+    return ms / (rows.milliseconds(row.unit) or 1.0)
 
 
 def pool_tokens(row):
@@ -153,9 +163,8 @@ def _throughput(row, found):
 
 
 def _request(row, found):
-    if load.spec_of(row):
-        return load.metric(row, "e2e_ms_mean")
-    return load.closed_loop(row).request_ms
+    ms = load.metric(row, "e2e_ms_mean") if load.spec_of(row) else load.closed_loop(row).request_ms
+    return ms / (rows.milliseconds(row.unit) or 1.0)
 
 
 def _fit_intercept(row, found):
@@ -171,15 +180,17 @@ def _fit_slope(row, found):
 def _kv_tokens(row, found):
     m = rows.machine_of(row)
     words = row.text("load").lower()
-    share = re.search(r"(?:util\w*\D{0,3})(0?\.\d+)", words)
-    longest = re.search(r"max(?:_model)?_len\D*(\d+)", words)
+    share = re.search(r"(?:util\w*\D{0,3})([01]?\.\d+)", words)
+    percent = re.search(r"util\w*\D{0,3}(\d\d)\s*%?(?![\d.])", words)
+    longest = re.search(r"max(?:[-_ ]model)?[-_ ]len\D*(\d+)", words)
     said = re.search(r"mbt\s*=?\s*(\d+)", words)
     tokens = float(said[1]) if said else engines.profiled_tokens(m, float(longest[1]) if longest else None)
-    budget = _budget_bytes(m, float(share[1]) if share else None, tokens)
+    utilization = float(share[1]) if share else float(percent[1]) / 100 if percent else None
+    budget = _budget_bytes(m, utilization, tokens)
     if budget <= 0:
         raise ValueError("a card on which the weights fit")
-    if row.unit == "GiB":
-        return budget / 2**30
+    if row.unit in BYTES:
+        return budget / BYTES[row.unit]
     if "concurrency" in row.quantity.lower():
         if not longest:
             raise ValueError("how long a request may be (max_len in load)")
@@ -210,29 +221,17 @@ def _kv_self(row, found):
     return float(cells[1]) * m.llm.kv_bytes_per_token(m.kv) / 2**20
 
 
-def _eagle(row, found):
-    m, people = rows.machine_of(row), rows.people_of(row, 1.0)
-    guesses = int(found[1]) if found[1] else 3
-    chances = engines.acceptance("eagle3" if "3 chain" in row.quantity or "EAGLE-3" in row.quantity else "eagle", guesses)
-    plain = pass_cost(m, users=people, context=CHAT_TOKENS).pass_ms
-    check = CHECK_COST * pass_cost(m, users=people, context=CHAT_TOKENS, prompt_tokens=people * guesses).pass_ms
-    return expected_tokens(guesses, chances) * plain / (guesses * DRAFT_COST * plain + check)
-
-
-def _leviathan(row, found):
-    guesses, chance, cost = int(found[1]), float(found[2]), float(found[3])
-    return expected_tokens(guesses, chance) / (guesses * cost + 1.0)
-
-
 QUANTITIES = (
     (r"GEMMs? of one layer", KERNEL, kernels.products_us), (r"attention one layer", KERNEL, kernels.attention_us),
     (r"lm_head", KERNEL, kernels.head_us), (r"^iteration (\d+) tokens", FIRST, kernels.iteration_ms),
     (r"decode-only per-token time B=(\d+) seq (\d+)", SPEED, kernels.shared_pass_ms),
     (r"decode-maximal batch \((\d+) prefill \+ (\d+) decode\)", SPEED, kernels.beside_ms),
     (r"decode/prefill per-token cost ratio B=(\d+)", SPEED, kernels.cost_ratio),
-    (r"gamma=(\d+) alpha=([\d.]+) c=([\d.]+)", GUESSES, _leviathan), (r"EAGLE.*?(?:chain (\d+)|$)", GUESSES, _eagle),
+    (r"speed-?up|EAGLE|speculat", GUESSES, guesses.speedup),
     (r"KV bytes per token", SIZE, _kv_each), (r"KV (?:self|buffer) size", SIZE, _kv_self),
-    (r"KV (?:GiB|tokens|cache size)|GPU blocks|concurrency", FIT, _kv_tokens), (r"fit intercept", SPEED, _fit_intercept),
-    (r"fit slope", SPEED, _fit_slope), (r"throughput", THROUGHPUT, _throughput), (r"prefill|^pp|prompt (?:eval|processing)", FIRST, _prefill_speed),
-    (r"decode|^tg|token generation|eval", SPEED, _decode_speed), (r"TTFT|first token", FIRST, _first_token),
-    (r"ITL|TPOT|inter-token|per output token", SPEED, _between_tokens), (r"E2E|end.to.end", WHOLE, _request))
+    (r"KV (?:[GM]i?B|tokens|cache (?:size|memory|tokens))|(?:GPU|KV) (?:KV )?blocks|max\w* concurrency", FIT, _kv_tokens),
+    (r"fit intercept", SPEED, _fit_intercept), (r"fit slope", SPEED, _fit_slope), (r"throughput", THROUGHPUT, _throughput),
+    (r"prefill|\bpp ?\d|^pp|prompt (?:eval|processing)", FIRST, _prefill_speed),
+    (r"decode|\btg ?\d|^tg|generation|eval", SPEED, _decode_speed), (r"TTFT|first token", FIRST, _first_token),
+    (r"ITL|TPOT|inter-token|(?:per|time between) (?:output )?tokens?", SPEED, _between_tokens),
+    (r"E2E|end.to.end|request latency", WHOLE, _request), (r"tok(?:en)?s? ?(?:/|per|a) ?s", THROUGHPUT, _throughput))

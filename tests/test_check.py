@@ -3,7 +3,7 @@ import json
 
 import pytest
 
-from model import check, machine, pass_cost, points, predict, rows
+from model import check, machine, pass_cost, points, predict, rows, speculate
 from model.cli import main as command
 
 HEAD = "id,source,llm,weights,gpu,engine,date,load,prompt_tokens,context_or_output,quantity,value,unit,url\n"
@@ -22,13 +22,36 @@ def row_of(**words):
     ("2x RTX 4090", "rtx-4090", 2), ("1xNVIDIA-H100-PCIe", "h100-pcie", 1), ("H100 SXM TP2", "h100-sxm", 2),
     ("A100 PCIe 80GB", "a100-80gb-pcie", 1), ("NVIDIA A100-SXM4-80GB", "a100-80gb-sxm", 1), ("RTX 4090 * 4", "rtx-4090", 4),
     ("A10 24GB (22.07 GiB visible)", "a10", 1), ("Apple M2 Ultra 76-Core GPU 192GB", "m2-ultra", 1),
+    ("Tesla V100-SXM2-16GB", "v100", 1), ("V100 PCIe 16GB", "v100-pcie", 1), ("NVIDIA A100-SXM4-40GB", "a100-40gb", 1),
+    ("NVIDIA H100 80GB HBM3", "h100-sxm", 1), ("A100 80GB PCIe", "a100-80gb-pcie", 1), ("RTX 4090 24GB * 2", "rtx-4090", 2),
+    ("dual RTX 3090", "rtx-3090", 2), ("8xH100 TP8", "h100-sxm", 8), ("RTX 6000 Ada 48GB x2", "rtx-6000-ada", 2),
+    ("RTX 4070 Ti SUPER 16GB", "rtx-4070-ti-super", 1), ("3090 Ti", "rtx-3090-ti", 1), ("GeForce RTX 3080 Ti", "rtx-3080-ti", 1),
+    ("RTX PRO 6000 Blackwell Workstation Edition", "rtx-pro-6000", 1), ("AMD Radeon RX 7900 XTX", "rx-7900-xtx", 1),
+    ("Tesla P40", "p40", 1), ("NVIDIA A10G", "a10g", 1), ("Apple M2 Ultra 60-Core GPU 192GB", "m2-ultra-60-core", 1),
+    ("M1 Max (24 GPU cores)", "m1-max-24-core", 1), ("Apple M2 Ultra (24-core CPU, 76-core GPU)", "m2-ultra", 1), ("M3 Pro", "m3-pro", 1),
     ("RTX 6000 Ada 48GB", "rtx-6000-ada", 1), ("L40S 48GB", "l40s", 1), ("Apple M4 Max", "m4-max", 1), ("H200", "h200", 1)])
 def test_cards_as_people_write_them(text, name, count):
     gpu = rows.gpu_of(text)
     assert (gpu.name, gpu.count) == (name, count)
 
 
+@pytest.mark.parametrize("text", ["RTX 4090 Laptop GPU", "RTX 4090 D", "RTX 6000", "RTX 3050 Ti", "H100 MIG 1g.10gb", "", "-"])
+def test_another_card_of_the_same_name_is_no_card_known(text):
+    with pytest.raises(ValueError, match="is not in the catalogue"):
+        rows.gpu_of(text)
+
+
 @pytest.mark.parametrize("text, name", [
+    ("llama 7B Q4_0", "llama-2-7b"), ("llama 7B mostly Q4_0", "llama-2-7b"), ("llama 13B Q5_K - Medium", "llama-13b"),
+    ("llama 8B IQ4_XS - 4.25 bpw", "llama-3-8b"), ("llama 8x7B Q4_K - Medium", "mixtral-8x7b"), ("llama 30B Q4_0", "llama-33b"),
+    ("qwen2 7B Q4_K - Medium", "qwen2.5-7b"), ("qwen3moe 30B.A3B Q4_K - Medium", "qwen3-30b-a3b"), ("gemma2 9B Q8_0", "gemma-2-9b"),
+    ("gemma 2B all F32 (guessed)", "gemma-2b"), ("llama 7B mostly F16", "llama-2-7b"), ("gemma3 12B Q4_0", "gemma-3-12b"), ("phi3 3B Q4_K - Medium", "phi-3-mini"),
+    ("gpt-oss 20B MXFP4 MoE", "gpt-oss-20b"), ("deepseek2 671B Q4_K - Medium", "deepseek-v3"), ("Llama-3.2-1B-Instruct-Q4_0", "llama-3.2-1b"),
+    ("codellama-34b-instruct", "codellama-34b"), ("CodeLlama-13b", "llama-13b"), ("01-ai/Yi-34B-Chat", "yi-34b"), ("lmsys/vicuna-13b-v1.5", "llama-13b"),
+    ("Llama-2-70b-chat-hf", "llama-2-70b"), ("Qwen2-72B-Instruct", "qwen2.5-72b"), ("Qwen2.5-Coder-32B-Instruct", "qwen2.5-32b"),
+    ("Qwen2.5-32B-Instruct-AWQ", "qwen2.5-32b"), ("Qwen2.5-14B-Instruct-GPTQ-Int4", "qwen2.5-14b"), ("Meta-Llama-3.1-8B-Instruct-FP8-KV", "llama-3.1-8b"),
+    ("NousResearch/Hermes-3-Llama-3.1-8B", "llama-3.1-8b"), ("Mistral-Small-3.1-24B-Instruct-2503", "mistral-small-24b"),
+    ("Mistral-7B-Instruct-v0.2", "mistral-7b"), ("DeepSeek-R1-Distill-Qwen-1.5B", "qwen2.5-1.5b"), ("Phi-3-mini-128k-instruct", "phi-3-mini"),
     ("Llama-3.1-8B", "llama-3.1-8b"), ("Meta-Llama-3-8B-Instruct", "llama-3-8b"), ("meta-llama/Llama-3.1-8B-Instruct", "llama-3.1-8b"),
     ("Llama-8B (ollama)", "llama-3-8b"), ("Llama-8B F16", "llama-3-8b"), ("Llama 3 8B", "llama-3-8b"), ("llama3:8b", "llama-3-8b"),
     ("Mistral-7B-Instruct-v0.3", "mistral-7b"), ("Qwen/Qwen2.5-7B-Instruct", "qwen2.5-7b"), ("gemma-2-9b-it", "gemma-2-9b"),
@@ -50,9 +73,19 @@ def test_engines_as_people_write_them(text, date, load, engine):
 
 @pytest.mark.parametrize("text, names", [
     ("BF16, FP8 KV", ("f16", "fp8")), ("BF16 weights, KV int8_per_token_head", ("f16", "int8")), ("Q4_K_M", ("q4_k_m", "f16")),
+    ("Q4_K - Medium", ("q4_k_m", "f16")), ("Q5_K - Small", ("q5_k_s", "f16")), ("Q2_K - Medium", ("q2_k", "f16")), ("mostly Q4_0", ("q4_0", "f16")),
+    ("IQ4_XS - 4.25 bpw", ("iq4_xs", "f16")), ("GGUF Q8_0", ("q8_0", "f16")), ("GPTQ-Int4", ("int4", "f16")), ("FP8 (W8A8)", ("fp8", "f16")),
+    ("MLX 4bit", ("q4_0", "f16")), ("Q4_0; q8_0 KV cache", ("q4_0", "q8_0")),
     ("FP16", ("f16", "f16")), ("-", ("f16", "f16")), ("", ("f16", "f16")), ("AWQ", ("int4", "f16"))])
 def test_formats_as_people_write_them(text, names):
     assert rows.formats_of(text) == names
+
+
+@pytest.mark.parametrize("weights, model, name", [
+    ("", "llama 7B Q4_0", "q4_0"), ("-", "llama 8B Q4_K - Medium", "q4_k_m"), ("", "Qwen2.5-7B-Instruct-AWQ", "int4"), ("Q8_0", "llama 7B Q4_0", "q8_0"),
+    ("", "Llama-3.1-8B-FP8", "fp8"), ("", "Qwen3-8B", "f16"), ("", "Mixtral-8x7B", "f16")])
+def test_a_model_s_name_tells_its_format_where_nothing_else_does(weights, model, name):
+    assert rows.formats_of(weights, model)[0] == name
 
 
 @pytest.mark.parametrize("source, load, rate, people", [
@@ -90,7 +123,42 @@ def test_kinds_of_quantities_are_predicted(words, group):
     assert said.value > 0
 
 
+M8 = machine(engine="vllm-0.19")
+
+
+@pytest.mark.parametrize("words, value, source", [
+    (dict(quantity="tg128", context_or_output="-"), dict(context_or_output="128"), "128 tokens are written"),
+    (dict(quantity="tg64 @ d4096", context_or_output="-"), dict(prompt_tokens="4096", context_or_output="64"), "behind 4,096"),
+    (dict(quantity="decode ms per token", unit="ms"), lambda: 1000 / said(row_of()), "a time for a speed"),
+    (dict(quantity="generation speed per user", load="8", context_or_output="512"), lambda: said(row_of(load="8")) / 8, "each of eight"),
+    (dict(quantity="pp2048", prompt_tokens="-"), lambda: 2048e3 / predict.prefill_ms(M8, 2048), "by the name alone"),
+    (dict(quantity="pp512 @ d4096", prompt_tokens="512"), lambda: 512e3 / predict.prefill_ms(M8, 512, 4096), "attention over 4,096 more"),
+    (dict(quantity="prefill time", prompt_tokens="2048", unit="s"), lambda: predict.prefill_ms(M8, 2048) / 1000, "seconds"),
+    (dict(quantity="TTFT", prompt_tokens="2048", unit="s"), lambda: said(row_of(quantity="TTFT", prompt_tokens="2048", unit="ms")) / 1000, "seconds"),
+    (dict(quantity="output tokens per second", load="8", prompt_tokens="200"), dict(quantity="output throughput", load="8", prompt_tokens="200"), "a throughput"),
+    (dict(quantity="TTFT at concurrency 4", load="4", prompt_tokens="512", unit="ms"), dict(quantity="TTFT", load="4", prompt_tokens="512", unit="ms"), "not KV"),
+    (dict(quantity="GPU KV cache size", load="--gpu-memory-utilization 0.85", unit="tokens"), dict(quantity="KV tokens", load="util .85", unit="tokens"), "flag"),
+    (dict(quantity="Available KV cache memory", load="util 85%", unit="GB"),
+     lambda: said(row_of(quantity="KV GiB", load="util .85", unit="GiB")) * 2**30 / 1e9, "percent, and GB"),
+    (dict(quantity="Maximum concurrency", load="--max-model-len 4096", unit="x"), lambda: said(row_of(quantity="KV GiB", unit="GiB", load="")) * 2**30 / 131_072 / 4096, "by hand"),
+    (dict(quantity="speedup", load="k=5, acceptance 0.65, c=0.02", unit="x"), lambda: (1 - 0.65**6) / 0.35 / 1.1, "Leviathan et al., theorem 3.8"),
+    (dict(quantity="speedup (5 draft tokens, acceptance rate 0.7)", llm="Llama-3.1-8B + Llama-3.2-1B", unit="x"),
+     lambda: speculate(M8, 5, 0.7, 1, 512).speedup, "a draft model by its name"),
+    (dict(quantity="speed-up of EAGLE-3", load="16", unit="x"), dict(quantity="throughput ratio EAGLE-3 chain 3", load="16", unit="x"), "three guesses")])
+def test_others_words_mean_the_same(words, value, source):
+    expected = value() if callable(value) else said(row_of(**value))
+    assert said(row_of(**words)) == pytest.approx(expected, rel=1e-4), source
+
+
+def said(row):
+    found = predict.predict(row)
+    assert found.lacks == ""
+    return found.value
+
+
 @pytest.mark.parametrize("words, lacks", [
+    (dict(quantity="speedup", unit="x"), "how many tokens are guessed"), (dict(quantity="speedup k=4 acceptance 0.8", unit="x"), "which model guesses"),
+    (dict(quantity="output throughput with EAGLE", unit="tok/s"), "a ratio to the speed without guesses"),
     (dict(gpu="Voodoo 2"), "card 'Voodoo 2' is not in the catalogue"), (dict(llm="Clippy-1"), "model 'Clippy-1' is not"),
     (dict(engine="MS Word"), "engine 'MS Word' has no terms here"), (dict(weights="Q9_X"), "no format of weights is called 'Q9_X'"),
     (dict(quantity="colour"), "no prediction for a quantity called 'colour'"),
