@@ -5,8 +5,9 @@ from dataclasses import asdict
 from model import catalogue
 from model.cli_text import Report, bars, count, gb, kib, many, ms, people, table, wrapped
 from model.config import read_config
+from model.machine import DATASHEET
 from model.machine import machine as machine_of
-from model.memory import kv_memory
+from model.memory import GIB, kv_memory
 from model.passes import pass_cost
 from model.settings import llama_cpp_settings, vllm_settings
 
@@ -50,7 +51,7 @@ def memory(args):
     m = machine(args)
     fit = kv_memory(m, args.users, args.context, args.utilization, args.overhead_bytes)
     data = {**asked(m, users=args.users, context=args.context), **asdict(fit)}
-    lines = [("card", gb(fit.capacity_bytes), f"of which the server may use {gb(fit.usable_bytes)}"),
+    lines = [("card", gb(fit.capacity_bytes), _usable(m, fit)),
              ("weights", gb(fit.weights_bytes), "once, for everybody"),
              ("overhead", gb(fit.overhead_bytes), "neither weights nor KV cache"),
              ("left for KV caches", gb(fit.budget_bytes), f"{count(fit.budget_tokens)} tokens at {kib(fit.kv_bytes_per_token)} each"
@@ -59,6 +60,14 @@ def memory(args):
              ("people who fit", count(fit.users_fit), verdict(args.users, fit.users_fit))]
     return Report(data, named(m), f"Memory: {people(args.users)} with {many(args.context, 'token')} each",
                   drawing=memory_bar(fit, args.users), lines=lines)
+
+
+def _usable(m, fit):
+    """How much of the card the server may use, and why a card sold as 24 GB has more bytes than that for an engine."""
+    use = f"of which the server may use {gb(fit.usable_bytes)}"
+    if m.engine == DATASHEET:
+        return use
+    return f"= {fit.capacity_bytes / GIB:,.4g} GiB, sold as {m.gpu.memory_bytes / 1e9:,.4g} GB, {use}"
 
 
 def verdict(users, fit):
@@ -91,7 +100,7 @@ def settings(args):
         told = llama_cpp_settings(m, args.ctx, args.slots, args.kv_unified)
         lines = [("a slot", f"{count(told.slot_tokens)} tokens", f"{told.slots} slots, {count(told.total_tokens)} tokens in all"),
                  ("KV cache", gb(told.kv_bytes), f"{told.kv_bytes / 2**20:,.0f} MiB, as its log says"),
-                 ("needed", gb(told.needed_bytes), ("fits on" if told.fits else "does not fit on") + f" {gb(told.card_bytes)}")]
+                 ("needed", gb(told.needed_bytes), ("fits in" if told.fits else "does not fit in") + f" the {gb(told.card_bytes)} that it may use")]
     else:
         told = vllm_settings(m, args.max_model_len, args.max_num_seqs, args.utilization, args.overhead_bytes)
         lines = [("KV cache", f"{count(told.kv_tokens)} tokens", f"{count(told.kv_blocks)} blocks of 16 tokens"),
@@ -142,7 +151,7 @@ def llm(args):
 def llms(args):
     """All models as a table."""
     weights, kv = catalogue.weight_format(args.weights), catalogue.kv_format(args.kv)
-    records = [catalogue.llm(name) for name in catalogue.llms()]
+    records = [catalogue.llm(name) for name in catalogue.llms(rare=True)]
     rows = [(x.name, f"{x.parameters / 1e9:,.2f}", gb(x.weights_bytes(weights)), kib(x.kv_bytes_per_token(kv))) for x in records]
     return Report({"llms": [x.name for x in records]}, f"{len(records)} models, weights {weights.name}, KV cache {kv.name}",
                   drawing=table(("name", "10^9 parameters", "weights", "KV a token"), rows))
@@ -151,7 +160,7 @@ def llms(args):
 def gpu(args):
     """`gpu NAME`: a card's record; without a name, all of them."""
     if args.name is None:
-        records = [catalogue.gpu(name) for name in catalogue.gpus()]
+        records = [catalogue.gpu(name) for name in catalogue.gpus(rare=True)]
         rows = [(x.name, f"{x.bandwidth_bytes_s / 1e9:,.0f}", f"{x.peak_flops / 1e12:,.1f}", f"{x.memory_bytes / 1e9:.0f}")
                 for x in records]
         return Report({"gpus": [x.name for x in records]}, f"{len(records)} cards and machines",

@@ -8,12 +8,15 @@ from model.numbers import amount, plainly, share
 
 UTILIZATION = 0.92      # vLLM's default of --gpu-memory-utilization, vllm/config/cache.py
 OVERHEAD_BYTES = 1.2e9  # what a 24 GB card showed besides weights and KV cache; see data/measured
+GIB = 2.0 ** 30         # a card sold with so many GB has as many GiB
 
 
 @dataclass(frozen=True)
 class Memory:
     """What fits. All bytes; arrays where users or context were arrays.
 
+    capacity_bytes: the card's; 24e9 of a card sold as 24 GB on the datasheet, and 24 GiB, which it has, for an engine.
+    usable_bytes: what the server may take of them.
     budget_bytes: left for KV caches, negative where not even the weights fit. budget_tokens: tokens that fit in it when
     every conversation is context long. kv_bytes_each: one conversation's. users_fit: whole conversations that fit.
     used_bytes: what users people want in all. free_bytes: what they leave of the budget, negative where they do not fit."""
@@ -43,10 +46,15 @@ def kv_memory(m, users=1, context=8192, utilization=None, overhead_bytes=None):
     each = m.llm.kv_bytes(m.kv, context)
     used = weights + overhead + users * each
     room = max(budget, 0.0)
-    return Memory(capacity_bytes=m.gpu.memory_bytes, usable_bytes=usable, weights_bytes=weights, overhead_bytes=overhead,
+    return Memory(capacity_bytes=_capacity(m), usable_bytes=usable, weights_bytes=weights, overhead_bytes=overhead,
                   budget_bytes=budget, budget_tokens=_whole(room * context / each),
                   kv_bytes_per_token=m.llm.kv_bytes_per_token(m.kv), kv_bytes_each=plainly(each),
                   users_fit=_whole(room / each), used_bytes=plainly(used), free_bytes=plainly(usable - used))
+
+
+def _capacity(m):
+    """Bytes of the card: as the datasheet counts them, or as there are, for an engine whose terms were measured."""
+    return m.gpu.memory_bytes if m.engine == DATASHEET else m.gpu.memory_bytes / 1e9 * GIB
 
 
 def _leave(m, utilization, overhead_bytes):

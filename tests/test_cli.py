@@ -112,6 +112,13 @@ def test_the_command_line_and_python_agree(capsys):
     assert told["ttft_ms_p99"] == serve(m, rate=3, requests=30).ttft_ms_p99
 
 
+@pytest.mark.parametrize("command, words", [
+    ("memory", "24.00 GB of which the server may use 22.08 GB"),
+    ("memory --engine llama.cpp", "25.77 GB = 24 GiB, sold as 24 GB, of which the server may use 25.41 GB")])
+def test_gb_and_gib_are_told_apart(command, words, capsys):
+    assert words in " ".join(run(command, capsys)[1].split())
+
+
 def test_a_config_stands_for_a_model(tmp_path, capsys):
     path = tmp_path / "config.json"
     path.write_text(json.dumps({

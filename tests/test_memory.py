@@ -61,6 +61,15 @@ def test_an_engine_answers_the_same_questions(engine):
     assert kv_memory(m, overhead_bytes=3e9).overhead_bytes == 3e9
 
 
+@pytest.mark.parametrize("what, bytes_, source", [
+    ({}, 24e9, "facts/essay.md"), ({"engine": "llama.cpp"}, 24 * 2**30, "a card sold as 24 GB has 24 GiB"),
+    ({"engine": "vllm-0.19", "gpu": "a100-80gb-sxm"}, 80 * 2**30, "80 GiB"), ({"engine": "llama.cpp", "gpu": "m2-ultra"}, 192 * 2**30, "192 GiB")])
+def test_a_server_never_uses_more_than_the_card_has(what, bytes_, source):
+    fit = kv_memory(machine(**what))
+    assert fit.capacity_bytes == bytes_, source
+    assert 0.7 * bytes_ < fit.usable_bytes < bytes_
+
+
 @pytest.mark.parametrize("engine", ["datasheet", "vllm-0.19"])
 @pytest.mark.parametrize("asked, words", [
     ({"users": -1}, "users must be 0 or more"), ({"context": 0}, "context must be 1 or more"), ({"context": -8}, "not -8"),
