@@ -103,6 +103,7 @@ def _words(s: Settings, m: model.Machine, trace: Trace, alone: model.PassCost, s
         + ("as much as a prompt token." if facts["ratio"] == "1" else f"{facts['ratio']} times a prompt token."))
     if s.reply > 1:
         facts["answer"] += f" With the KV cache of this prompt a token takes {facts['decode']}."
+    facts["answer"] += f" The reply of {tokens(s.reply)} is complete after {facts['total']}."
     facts["answer"] += "".join(f" Measured with {one.engine}, its prefill takes {ms(one.ms)}." for one in seen)
     facts["answer"] += too_many(m, 1, s.prompt + s.reply) + whose(
         m, "decode", alone.pass_ms, ms, "a token’s time", model.pass_cost(printed(m)).pass_ms)
