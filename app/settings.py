@@ -27,7 +27,10 @@ NAMES = {"ttft": "time to first token", "itl": "inter-token latency", "waiting":
 POINTS = 161                       # of the curves of queue and use
 FOOT = -0.13                       # below 0 there is room for half a line, in the same measure as HEAD
 HEAD, WORDS, MARK = 1.62, 1.32, 1.85  # room above a chart and its words' place, as multiples of its highest value
-LLAMA_PARTS, VLLM_PARTS = 6, 7     # flags that there can be, the program and its model included
+UNITS = {"ttft": "s", "itl": "ms", "waiting": "requests", "use": "%"}
+LLAMA_PARTS, VLLM_PARTS = 6, 6     # flags that there can be, the program and its model included
+
+NOT_TYPED = "--max-num-batched-tokens"  # no setting of the figure, so that it stands in no command line; the fold-out has it
 
 
 class Settings(MachineSettings):
@@ -38,7 +41,7 @@ class Settings(MachineSettings):
                             doc="tokens of the longest conversation: --max-model-len")
     slots = param.Integer(10, bounds=(0, 64), label="Slots",
                           doc="conversations that run at once at most: -np and --max-num-seqs; 0 leaves them to the server")
-    kv_unified = param.Boolean(False, label="Slots share", doc="--kv-unified: llama.cpp's slots share all the tokens")
+    kv_unified = param.Boolean(False, label="Slots share tokens", doc="--kv-unified: llama.cpp's slots share all the tokens")
     utilization = param.Number(UTILIZATION, bounds=(0.5, 0.98), step=0.01, label="Share of the card",
                                doc="what vLLM may take of the card's memory: --gpu-memory-utilization")
     config = Pasted(longest=CONFIG_CHARS, read=pasted_llm, label="Your model",
@@ -217,8 +220,18 @@ def _llama_verdict(t: Typed) -> str:
     split = f"gives {slots} {whole(t.llama.slot_tokens)} tokens{'' if t.llama.slots == 1 else ' each'}"
     shared = f"lets {slots} share {tokens(t.llama.total_tokens)}"
     card = gb(t.llama.card_bytes)
+    end = f"which fits on {card}." if t.llama.fits else f"more than the card has, {card}. {_too_large(t)}"
     return (f"llama.cpp {shared if t.shared else split}: {gb(t.llama.kv_bytes)} of KV cache, {gb(t.llama.needed_bytes)} "
-            f"in all, {'which fits on' if t.llama.fits else 'more than the card has,'} {card}.")
+            f"in all, {end}")
+
+
+def _too_large(t: Typed) -> str:
+    """What comes of a command whose KV cache the card does not hold, and what it would hold."""
+    comes = "So it does not start, or leaves a part of the model to the slower processor"
+    if not t.llama.most_ctx:
+        return f"{comes}; no -c is small enough."
+    slots = "" if t.shared or not t.llama.most_slots else f"{count(t.llama.most_slots, 'such slot')}, or "
+    return f"{comes}; {slots}-c {t.llama.most_ctx} would fit."
 
 
 def _vllm_verdict(t: Typed) -> str:
@@ -233,12 +246,12 @@ def _load_verdict(run: Growing | None, t: Typed) -> str:
     if run is None:
         return f"Not even one conversation of {tokens(t.length)} fits, so there is nothing to play."
     shown = run.step_ms <= run.until_ms
-    worst, queue, peak = _seconds(run.ttft_ms.max()), int(run.waiting[shown].max()), percent(run.use[shown].max())
+    worst, queue, peak = _seconds(run.ttft_ms.max()), int(run.waiting[shown][-1]), percent(run.use[shown].max())
     if run.memory_ms is not None:
-        return (f"While the load grows, memory is full after {_seconds(run.memory_ms)}: then up to {_requests(queue)}, and "
-                f"the first token comes after up to {worst} instead of {_seconds(run.ttft_ms[0])}.")
+        return (f"While the load grows, memory is full after {_seconds(run.memory_ms)}: at the end {_requests(queue)}, and "
+                f"first tokens have come after up to {worst} instead of {_seconds(run.ttft_ms[0])}.")
     if run.slots_ms is not None:
-        return (f"While the load grows, all slots are taken after {_seconds(run.slots_ms)}: then up to {_requests(queue)}, "
+        return (f"While the load grows, all slots are taken after {_seconds(run.slots_ms)}: at the end {_requests(queue)}, "
                 f"though KV use stays at {peak} or below.")
     return (f"While the load grows, memory is never full: KV use reaches {peak}, and the first token comes after {worst} "
             f"at most.")
@@ -250,9 +263,10 @@ def _requests(n: int) -> str:
 
 def _parts(s: Settings, m: Machine, t: Typed) -> dict:
     """Words for the parts of both command lines: `llama_flag_1`, `llama_effect_1`, ...; empty where there is no such part."""
-    heavy = f"{gb(m.llm.weights_bytes(m.weights))} of weights, read once for everybody"
+    heavy = f"{gb(m.llm.weights_bytes(m.weights))} of weights, stored once for everybody and read once a pass"
     llama = [] if t.llama is None else [(" ".join(t.llama.command.split()[:3]), heavy), *t.llama.effects]
-    vllm = [] if t.vllm is None else [(" ".join(t.vllm.command.split()[:3]), heavy), *t.vllm.effects]
+    vllm = [] if t.vllm is None else [(" ".join(t.vllm.command.split()[:3]), heavy),
+                                      *(e for e in t.vllm.effects if not e.flag.startswith(NOT_TYPED))]
     out = {}
     for server, parts, room in (("llama", llama, LLAMA_PARTS), ("vllm", vllm, VLLM_PARTS)):
         for i in range(room):
@@ -276,7 +290,9 @@ def _log(said: str, lines: list) -> dict:
 
 def _facts(s: Settings, m: Machine, t: Typed, run: Growing | None) -> dict:
     return dict(
-        users=whole(s.users), context=whole(s.context), length=whole(t.length), llama_verdict=_llama_verdict(t),
+        users=whole(s.users), context=whole(s.context), length=whole(t.length), slots=count(t.llama.slots) if t.llama else "–",
+        llama_needed=gb(t.llama.needed_bytes) if t.llama else "–", llama_card=gb(t.llama.card_bytes) if t.llama else "–",
+        llama_verdict=_llama_verdict(t),
         llama_command=t.llama.command if t.llama else "", vllm_command=t.vllm.command if t.vllm else "",
         vllm_verdict=_vllm_verdict(t),
         slot_tokens=whole(t.llama.slot_tokens) if t.llama else "–", kv_tokens=whole(t.vllm.kv_tokens) if t.vllm else "–",
@@ -294,7 +310,7 @@ def draw() -> list:
 
 
 def _chart(name: str, height: int, *, axis: bool):
-    p = plot(name, height, (0, 60), (0, 1), axis=axis, axis_label="s" if axis else "", y_axis=True)
+    p = plot(name, height, (0, 60), (0, 1), axis=axis, axis_label="s" if axis else "", y_axis=True, y_axis_label=UNITS[name])
     curve(p, name, "memory" if name == "use" else "ink", width=2)
     if name == "ttft":
         dots(p, "ttft_dots", "ink", size=5, part="ttft")
@@ -314,7 +330,7 @@ def _spots(server: str, title: str, room: int) -> str:
                      for i in range(room))
     return (f'<section class="server" aria-label="{title}">\n'
             f'<pre class="command"><code data-say="{server}_command"></code></pre>\n'
-            f'<ul class="parts">\n{rows}\n</ul>\n<p class="verdict" data-say="{server}_verdict"></p>\n'
+            f'<ul class="parts">\n{rows}\n</ul>\n'
             f'<p class="promise" data-say="{server}_promise"></p>\n</section>\n')
 
 
@@ -331,14 +347,16 @@ FIGURE = Figure(
     beside=_spots("llama", "llama.cpp", LLAMA_PARTS) + _spots("vllm", "vLLM", VLLM_PARTS) + LOG_SPOTS,
     explain="""
 <p>llama.cpp splits its cells between slots, unless they share: each gets <span class="number" data-say="slot_tokens"></span> tokens,
-rounded up to whole 256. vLLM takes its share of the card, and what weights and overhead leave of it becomes the KV cache:</p>
+rounded up to whole 256. vLLM takes its share of the card, and what weights and overhead leave of it becomes the KV cache,
+in whole pages of 16 tokens:</p>
 <p class="formula"><span class="number" data-say="kv_tokens"></span> tokens ÷ <span class="number" data-say="length"></span> =
 <span class="number" data-say="max_concurrency"></span> conversations of that length at once, at
 <span class="number" data-say="kv_bytes_per_token"></span> bytes a token</p>
-<p>The load: <span class="number" data-say="requests"></span> requests of <span class="number" data-say="prompt"></span> prompt tokens and
+<p>The load, as of people who ask again and again: <span class="number" data-say="requests"></span> requests of <span class="number" data-say="prompt"></span> prompt tokens and
 <span class="number" data-say="reply"></span> reply tokens, faster and faster, up to <span class="number" data-say="rate"></span> a minute after
 <span class="number" data-say="until"></span>. A server with vLLM's scheduler serves them, with at most
 <span class="number" data-say="batched"></span> tokens a pass. When pages run out, whoever came last gives theirs back and starts again
-later; that happened <span class="number" data-say="preemptions"></span> times until all were served. Each dot is a first token; the
+later (preemption). On a card as full as here that happens to the same request again and again:
+<span class="number" data-say="preemptions"></span> times until all were served. Each dot is a first token; the
 curve below it is the mean time between two tokens of a reply, the inter-token latency.
 Sources: llama.cpp's server README, and vLLM's pages on its settings and metrics.</p>""")

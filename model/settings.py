@@ -12,6 +12,7 @@ CELLS = 256        # llama.cpp rounds its cache up to a multiple of this
 UBATCH = 512       # llama.cpp's -ub, tokens that a window's cache has room for besides the window
 AUTO_SLOTS = 4     # llama-server's slots without -np
 BLOCK = 16         # vLLM's block of KV cache, tokens
+MOST_SLOTS = 256   # llama-server takes no more
 LARGE_BYTES = 70 * 2**30  # cards from here on get vLLM's larger defaults, except the A100
 
 
@@ -25,7 +26,9 @@ class Effect(NamedTuple):
 @dataclass(frozen=True)
 class LlamaCppSettings:
     """slot_tokens: the longest conversation of one slot. total_tokens: cells of the KV cache, kv_bytes: their size.
-    fits: whether weights, overhead and cache fit on the card. command: to be typed; effects: one Effect a flag."""
+    fits: whether weights, overhead and cache fit on the card; where they do not, llama-server does not start, or leaves
+    layers to the processor's memory. most_ctx: the largest -c that fits with these slots; most_slots: how many slots
+    that see slot_tokens fit; 0 for none. command: to be typed; effects: one Effect a flag."""
 
     slots: int
     slot_tokens: int
@@ -34,6 +37,8 @@ class LlamaCppSettings:
     card_bytes: float
     needed_bytes: float
     fits: bool
+    most_ctx: int
+    most_slots: int
     command: str
     effects: tuple
 
@@ -62,7 +67,7 @@ def llama_cpp_settings(m, ctx=0, slots=None, kv_unified=False):
     share x slots. ValueError for a number out of range or a format that llama.cpp does not read."""
     ctx = whole("ctx", ctx, 0, 2**31)
     shared = kv_unified or slots is None
-    count = AUTO_SLOTS if slots is None else whole("slots", slots, 1, 256)
+    count = AUTO_SLOTS if slots is None else whole("slots", slots, 1, MOST_SLOTS)
     weights, cache = _spoken(m.weights, "llama_cpp", "llama.cpp"), _spoken(m.kv, "llama_cpp", "llama.cpp")
     total = _up(ctx or m.llm.max_context)
     slot_tokens = total if shared else _up(total // count)
@@ -70,6 +75,7 @@ def llama_cpp_settings(m, ctx=0, slots=None, kv_unified=False):
     kv_bytes = _llama_cpp_kv_bytes(m, slot_tokens, total, count, shared)
     memory = kv_memory(m, context=slot_tokens, utilization=1.0)
     needed = memory.weights_bytes + memory.overhead_bytes + kv_bytes
+    most_ctx, most_slots = _most_that_fits(m, count, slot_tokens, shared, memory.budget_bytes)
     words = ["llama-server", "-m", f"{m.llm.name}-{weights}.gguf", "-c", str(ctx)]
     words += [] if slots is None else ["-np", str(slots)]
     words += ["--kv-unified"] if kv_unified else []
@@ -77,8 +83,26 @@ def llama_cpp_settings(m, ctx=0, slots=None, kv_unified=False):
     return LlamaCppSettings(
         slots=count, slot_tokens=slot_tokens, total_tokens=total, kv_bytes=kv_bytes,
         card_bytes=memory.usable_bytes, needed_bytes=needed, fits=needed <= memory.usable_bytes,
-        command=" ".join([*words, "--metrics"]),
+        most_ctx=most_ctx, most_slots=most_slots, command=" ".join([*words, "--metrics"]),
         effects=_llama_cpp_effects(m, ctx, slots, kv_unified, count, slot_tokens, total, cache))
+
+
+def _most_that_fits(m, count, slot_tokens, shared, budget_bytes):
+    """(the largest -c, the most slots of slot_tokens) whose KV cache fits in budget_bytes; a shared pool is one slot's."""
+    def fits(each, slots):
+        return _llama_cpp_kv_bytes(m, each, each if shared else each * slots, slots, shared) <= budget_bytes
+
+    longest = CELLS * _most(_up(max(slot_tokens, m.llm.max_context)) // CELLS, lambda k: fits(CELLS * k, count))
+    return longest * (1 if shared else count), _most(MOST_SLOTS, lambda n: fits(slot_tokens, n))
+
+
+def _most(high, fits):
+    """The largest k up to high for which fits(k), which holds below any k for which it holds; 0 where not even 1 does."""
+    low = 0
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle - 1)
+    return low
 
 
 def vllm_settings(m, max_model_len=None, max_num_seqs=None, utilization=None, overhead_bytes=None):
@@ -141,11 +165,11 @@ def _llama_cpp_effects(m, ctx, slots, kv_unified, count, slot_tokens, total, cac
 def _vllm_effects(m, length, seqs, batched, utilization, memory, tokens):
     share = "" if utilization is None else f" {utilization:g}"
     effects = [
-        Effect(f"--max-model-len {length}", f"the longest conversation; {tokens / length:.2f} of that length fit at once"),
+        Effect(f"--max-model-len {length}", f"tokens of the longest conversation; {tokens / length:.2f} of that length fit at once"),
         Effect(f"--max-num-seqs {seqs}", "conversations in one pass at most; the rest wait"),
         Effect("--gpu-memory-utilization" + share,
-               f"{memory.usable_bytes / 1e9:.1f} GB for weights, overhead and {tokens:,} tokens of KV cache"),
-        Effect(f"--max-num-batched-tokens {batched}", "tokens of one pass at most: long prompts are read in such chunks")]
+               f"{memory.usable_bytes / 1e9:.1f} GB for weights, overhead and {tokens:,} tokens of KV cache, in whole pages"),
+        Effect(f"--max-num-batched-tokens {batched}", "tokens of one pass at most: longer prompts are processed in such chunks")]
     if m.weights.bits != 16:
         effects.append(Effect(f"--quantization {m.weights.vllm}", f"{memory.weights_bytes / 1e9:.2f} GB of weights"))
     if m.kv.bits != 16:

@@ -68,6 +68,30 @@ def test_llama_cpp_says_whether_it_fits():
     assert not llama_cpp_settings(machine(), 65536, 4).fits
 
 
+@pytest.mark.parametrize("what, asked, most_ctx, most_slots, source", [
+    ({}, (81_920, 10), 51_200, 6, "24e9 - 2 x 8,030,261,248 - 1.2e9 = 6,739,477,504 bytes, 51,418 tokens: ten of 5,120, six of 8,192"),
+    ({}, (81_920, None), 51_200, 0, "one pool of 51,418 tokens, in whole 256"),
+    ({}, (8192, 1), 51_200, 6, "the same"),
+    ({"llm": "llama-3.1-70b"}, (8192, 1), 0, 0, "141 GB on 24"),
+    ({"gpu": "h200", "kv": "q8_0"}, (8192, 1), 131_072, 216, "one slot holds no more than the model's own longest; 123,739,477,504 / (8,192 x 69,632) = 216.9"),
+])
+def test_llama_cpp_says_what_would_fit(what, asked, most_ctx, most_slots, source):
+    told = llama_cpp_settings(machine(**what), *asked)
+    assert (told.most_ctx, told.most_slots) == (most_ctx, most_slots), source
+
+
+@given(st.integers(1, 300_000), st.integers(1, 64), st.booleans(), st.sampled_from(["llama-3.1-8b", "gemma-3-4b"]))
+def test_what_would_fit_fits_and_no_more_does(ctx, slots, unified, llm):
+    m = machine(llm)
+    told = llama_cpp_settings(m, ctx, slots, unified)
+    step = 256 if unified else 256 * slots
+    if told.most_ctx:
+        assert llama_cpp_settings(m, told.most_ctx, slots, unified).fits
+    if told.most_ctx < m.llm.max_context * (1 if unified else slots):
+        assert not llama_cpp_settings(m, told.most_ctx + step, slots, unified).fits
+    assert told.fits == (told.most_slots >= (1 if unified and llm == "llama-3.1-8b" else slots)) or told.most_slots == 256
+
+
 @pytest.mark.parametrize("what, asked, tokens, concurrency, source", [
     ({}, {"max_model_len": 8192}, 36_768, 4.48828125, "36,769 tokens in whole blocks of 16"),
     ({}, {"max_model_len": 8192, "utilization": 0.9}, 33_104, 33_104 / 8192, "33,107 in whole blocks"),

@@ -23,6 +23,9 @@ def sentence(picture, at=None):
      "10 x 8,192 x 131,072 bytes + 16.06 GB + 1.2 GB"),
     ({}, "vLLM has room for 36,768 tokens, 4.49 such conversations", "facts/essay.md: 36,769 tokens, in whole blocks of 16"),
     ({}, "memory is full after", "facts/essay.md: four fit and ten do not"),
+    ({}, "six such slots, or -c 51200 would fit.", "24e9 - 16.06e9 - 1.2e9 hold 51,418 tokens: six of 8,192, ten of 5,120"),
+    ({"kv_unified": True}, "to the slower processor; -c 51200 would fit.", "one pool of 51,418 tokens, in whole 256"),
+    ({"llm": "llama-3.1-70b"}, "to the slower processor; no -c is small enough.", "141 GB on 24"),
     ({"slots": 4}, "llama.cpp gives four slots 8,192 tokens each: 4.29 GB of KV cache, 21.6 GB in all, which fits on 24.0 GB",
      f"{ENGINES}: 1,024 MiB at 8,192 tokens, four times"),
     ({"kv_unified": True}, "llama.cpp lets ten slots share 81,920 tokens", f"{ENGINES}: --kv-unified, one pool"),
@@ -57,9 +60,11 @@ def test_words_of_the_command_lines(values, word, expected, source):
     ("llama", dict(kv_unified=True, kv="q8_0", weights="q8_0"), lambda m: llama_cpp_settings(m, 81920, 10, True).effects),
     ("vllm", dict(kv="fp8", weights="fp8"), lambda m: vllm_settings(m, 8192, 10, 0.92).effects)])
 def test_every_part_of_a_command_is_explained(server, values, effects):
-    """With all flags there are, each effect that the model knows has its spot, in order."""
+    """With all flags there are, each flag of the command has its spot, in order, and no other has one."""
     s = Settings(**values)
-    wanted, facts = [tuple(e) for e in effects(s.machine())], compute(s).facts
+    facts = compute(s).facts
+    wanted = [tuple(e) for e in effects(s.machine()) if e.flag.split()[0] in facts[f"{server}_command"]]
+    assert f"{server}_flag_{len(wanted) + 1}" not in facts
     assert [(facts[f"{server}_flag_{i + 1}"], facts[f"{server}_effect_{i + 1}"]) for i in range(len(wanted))] == wanted
 
 
