@@ -1,13 +1,14 @@
 """Commands of the command line about what moves: batches, pages, chunks, guesses, a server under load."""
 import math
 
+from model import catalogue
 from model.batching import batch
 from model.chunking import chunked_prefill
 from model.cli_cost import asked, machine, named
 from model.cli_text import Report, bars, count, many, ms, people, percent, spark
 from model.paging import pages
 from model.server import serve
-from model.speculation import speculate
+from model.speculation import MOST_USERS, speculate
 
 SIGNS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 COLUMNS = 72
@@ -81,22 +82,40 @@ def guess(args):
     """`guess`: speculative decoding."""
     m = machine(args)
     gain = speculate(m, args.guesses, args.acceptance, args.users, args.context, args.draft)
-    names = ("expected_tokens", "speedup", "break_even_users", "draft_ms", "check_ms", "round_ms", "plain_ms",
+    names = ("expected_tokens", "speedup", "break_even_users", "slower_users", "same_vocabulary", "draft_ms", "check_ms", "round_ms", "plain_ms",
              "draft_weights_bytes", "draft_kv_bytes_per_token", "users_fit")
     data = {**asked(m, guesses=args.guesses, acceptance=args.acceptance, users=args.users, context=args.context,
                     draft=args.draft), **{name: getattr(gain, name) for name in names}}
-    many = [1, 2, 4, 8, 16, 32, 64, 128, 256]
-    curve = speculate(m, args.guesses, args.acceptance, many, args.context, args.draft).speedup
+    crowds = [1, 2, 4, 8, 16, 32, 64, 128, 256]
+    curve = speculate(m, args.guesses, args.acceptance, crowds, args.context, args.draft).speedup
     longest = max(float(s) for s in curve)
-    shown = [(people(users), float(s) / longest, f"x {s:.2f}") for users, s in zip(many, curve)]
-    end = "never" if gain.break_even_users is None else f"from {count(gain.break_even_users)}"
+    shown = [(people(users), float(s) / longest, f"x {s:.2f}") for users, s in zip(crowds, curve)]
     lines = [("tokens a check", f"{gain.expected_tokens:.2f}", f"{args.guesses + 1} at most, one of them the large model's own"),
              ("a round", ms(gain.round_ms), f"guesses {ms(gain.draft_ms)}, the check {ms(gain.check_ms)}"),
              ("speed-up", f"x {gain.speedup:.2f}", f"with {people(args.users)}, against {ms(gain.plain_ms)} a token"),
-             ("guessing hurts", end, "up to 4,096 people" if gain.break_even_users is None else "people on"),
+             ("guessing hurts", *slower(gain.slower_users)),
              ("memory holds", people(gain.users_fit), "beside the draft, whose weights and KV cache count")]
+    if not gain.same_vocabulary:
+        lines.append(("warning", "", _unlike(m.llm, catalogue.llm(args.draft))))
     return Report(data, named(m), f"{args.guesses} at a time guessed by {args.draft}, {percent(args.acceptance)} of them right, "
                   f"{count(args.context)} tokens each", shown, lines=lines)
+
+
+def slower(stretches):
+    """(value, note) that say for how many people guessing is slower, from Speculation.slower_users."""
+    if not stretches:
+        return "never", f"up to {count(MOST_USERS)} people"
+    words = [f"from {count(first)}" if last == MOST_USERS else count(first) if first == last else f"{count(first)} to {count(last)}"
+             for first, last in stretches]
+    on = " people on" if stretches[0][1] == MOST_USERS else " person" if stretches[0] == (1, 1) else " people"
+    more = "".join(f", and {word} on" if word.startswith("from") else f", and {word}" for word in words[1:])
+    return words[0], on.strip() + more
+
+
+def _unlike(model, draft):
+    """That the draft's vocabulary is not the model's."""
+    return (f"{draft.label} has {count(draft.vocabulary)} tokens in its vocabulary, {model.label} {count(model.vocabulary)}: "
+            "its guesses cannot be checked as they are")
 
 
 SERVED = (("ttft_ms_mean", "time to first token", "mean"), ("ttft_ms_p99", "", "99th percentile"),

@@ -15,6 +15,7 @@ from model.passes import pass_cost
 from model.records import LLM
 
 MOST_USERS = 4096
+VOCABULARY_SLACK = 128  # entries by which tables of one vocabulary are padded differently: llama.cpp's limit, common/speculative.cpp
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,12 @@ class Speculation:
     `expected_tokens`: mean tokens a round yields each person. `draft_ms`: all the draft's passes of a round; `check_ms`: the
     pass of guesses + 1 tokens a person; `round_ms`: both. `plain_ms`: a decode pass without guessing.
     `speedup`: tokens a second with guessing over those without. `break_even_users`: the smallest number of users for whom
-    guessing is slower than not guessing, None if that is not so up to 4,096. `draft_weights_bytes`,
+    guessing is slower than not guessing, None if that is not so up to 4,096. With a dense model it stays slower from there
+    on; with a mixture of experts it may be slower for few (each guess touches more experts), faster for more (all are
+    touched anyway) and slower for many: `slower_users` has all these stretches, (first, last) each, last 4,096 where it
+    goes on. `same_vocabulary`: False where draft and model split text into different tokens, so that a guess cannot be
+    checked as it is; judged by the sizes of their tables.
+    `draft_weights_bytes`,
     `draft_kv_bytes_per_token`: memory that the draft takes from everybody's KV cache. `users_fit`: people whose two KV
     caches, the model's and the draft's, fit on the card beside both models' weights. `example`: rounds to look at.
     """
@@ -52,6 +58,8 @@ class Speculation:
     plain_ms: float
     speedup: float
     break_even_users: int | None
+    slower_users: tuple
+    same_vocabulary: bool
     draft_weights_bytes: float
     draft_kv_bytes_per_token: float
     users_fit: int
@@ -70,15 +78,15 @@ def speculate(m: Machine, guesses: int = 4, acceptance=0.8, users=1, context: in
     chances = acceptance_by_position(acceptance, guesses)
     small = replace(m, llm=draft if isinstance(draft, LLM) else catalogue.llm(draft))
     users = amount(users, "users", low=1, unit="people")
-    many = np.arange(1, MOST_USERS + 1)
-    _, _, _, speedups = _times(m, small, chances, many, context)
-    slower = np.flatnonzero(speedups < 1)
+    _, _, _, speedups = _times(m, small, chances, np.arange(1, MOST_USERS + 1), context)
+    slower = _stretches(speedups < 1)
     draft_ms, check_ms, plain_ms, speedup = (plainly(x) for x in _times(m, small, chances, users, context))
     first = float(np.ravel(draft_ms)[0]), float(np.ravel(check_ms)[0])
     return Speculation(
         expected_tokens=expected_tokens(guesses, chances), draft_ms=draft_ms, check_ms=check_ms,
         round_ms=draft_ms + check_ms, plain_ms=plain_ms, speedup=speedup,
-        break_even_users=int(many[slower[0]]) if len(slower) else None,
+        break_even_users=slower[0][0] if slower else None, slower_users=slower,
+        same_vocabulary=abs(m.llm.vocabulary - small.llm.vocabulary) <= VOCABULARY_SLACK,
         draft_weights_bytes=small.llm.weights_bytes(small.weights),
         draft_kv_bytes_per_token=small.llm.kv_bytes_per_token(small.kv), users_fit=_users_fit(m, small, context),
         example=_example(chances, whole("rounds", rounds, 1, 10_000), whole("seed", seed, 0), *first))
@@ -98,6 +106,12 @@ def expected_tokens(guesses: int, acceptance) -> float:
     """Mean tokens a round yields: 1 + a1 + a1 a2 + ...; for one acceptance a this is (1 - a^(guesses+1)) / (1 - a), and
     guesses + 1 at a = 1. Source: Leviathan et al., ICML 2023, equation 1."""
     return 1.0 + float(np.cumprod(acceptance_by_position(acceptance, guesses)).sum())
+
+
+def _stretches(there: np.ndarray) -> tuple:
+    """(first, last) of each stretch of True, counted from 1."""
+    edges = np.diff(np.concatenate(([0], there.astype(int), [0])))
+    return tuple(zip((np.flatnonzero(edges == 1) + 1).tolist(), np.flatnonzero(edges == -1).tolist()))
 
 
 def _users_fit(m: Machine, small: Machine, context: int) -> int:

@@ -112,6 +112,19 @@ def test_the_command_line_and_python_agree(capsys):
     assert told["ttft_ms_p99"] == serve(m, rate=3, requests=30).ttft_ms_p99
 
 
+@pytest.mark.parametrize("command, words, missing", [
+    ("guess", "guessing hurts from 108 people on", "warning"),
+    ("guess --context 131072 --acceptance 1", "guessing hurts never up to 4,096 people", "warning"),
+    ("guess --llm deepseek-v2-lite --gpu a10 --draft gemma-3-1b --guesses 1 --acceptance 0.5 --context 64",
+     "guessing hurts 1 to 7 people, and from 817 on", "people on"),
+    ("guess --llm qwen3-30b-a3b --gpu h200 --context 4096", "guessing hurts 1 to 3 people", "from"),
+    ("guess --draft qwen2.5-0.5b", "warning Qwen2.5 0.5B has 151,936 tokens in its vocabulary, Llama 3.1 8B 128,256: its guesses "
+     "cannot be checked as they are", "1 to")])
+def test_where_guessing_hurts_and_with_whom(command, words, missing, capsys):
+    text = " ".join(run(command, capsys)[1].split())
+    assert words in text and missing not in text
+
+
 @pytest.mark.parametrize("command, words", [
     ("memory", "24.00 GB of which the server may use 22.08 GB"),
     ("memory --engine llama.cpp", "25.77 GB = 24 GiB, sold as 24 GB, of which the server may use 25.41 GB")])

@@ -62,7 +62,38 @@ def test_users_may_be_an_array():
     assert many.speedup == pytest.approx([speculate(M, users=int(u)).speedup for u in users])
 
 
-@settings(deadline=None)
+MIXED = machine("deepseek-v2-lite", "a10"), 1, 0.5, 64, "gemma-3-1b"  # each guess touches more experts, until all are touched
+
+
+@pytest.mark.parametrize("m, guesses, acceptance, context, draft, source", [
+    (M, 4, 0.8, 256, "llama-3.2-1b", "dense: from the break-even on"), (M, 4, 1.0, 131072, "llama-3.2-1b", "never"),
+    (M, 4, 0.0, 256, "llama-3.2-1b", "always"), (*MIXED, "few and many, not those between"),
+    (machine("qwen3-30b-a3b", "h200"), 4, 0.8, 4096, "llama-3.2-1b", "only few"),
+    (machine("deepseek-v3", "h200"), 4, 0.8, 256, "llama-3.2-1b", "not one, some, not more, many")])
+def test_slower_users_are_all_for_whom_it_is_slower(m, guesses, acceptance, context, draft, source):
+    s = speculate(m, guesses, acceptance, np.arange(1, 4097), context, draft)
+    listed = np.zeros(4097, bool)
+    for first, last in s.slower_users:
+        listed[first:last + 1] = True
+    assert (listed[1:] == (s.speedup < 1)).all(), source
+    assert s.break_even_users == (s.slower_users[0][0] if s.slower_users else None)
+
+
+def test_a_mixture_of_experts_has_a_loss_for_few_as_well():
+    m, guesses, acceptance, context, draft = MIXED
+    (first, last), (again, end) = speculate(m, guesses, acceptance, 1, context, draft).slower_users
+    assert first == 1 and last < again and end == 4096
+    assert speculate(M).slower_users == ((108, 4096),), "facts/essay.md: one, from between 96 and 128"
+
+
+@pytest.mark.parametrize("llm, draft, same, source", [
+    ("llama-3.1-8b", "llama-3.2-1b", True, "128,256 both"), ("llama-3.1-8b", "qwen2.5-0.5b", False, "128,256 and 151,936"),
+    ("qwen2.5-7b", "qwen2.5-0.5b", True, "152,064 and 151,936: the same, padded differently"),
+    ("gemma-2-9b", "gemma-3-1b", False, "256,000 and 262,144")])
+def test_a_draft_must_share_the_vocabulary(llm, draft, same, source):
+    assert speculate(machine(llm), draft=draft).same_vocabulary is same, source
+
+
 @given(st.integers(0, 12), CHANCE, st.integers(1, 300))
 def test_break_even_is_the_first_loss(guesses, acceptance, context):
     s = speculate(M, guesses, acceptance, context=context)
