@@ -24,19 +24,19 @@ GAP = 0.06  # share of a pass that is left free behind it, so that passes can be
 
 # The reply that appears, one word a token: as long as the longest reply.
 REPLY = (
-    "Two things happened since you pressed send. First the card read your whole prompt in one pass: every token of it went "
-    "through the model side by side, so the weights were fetched once and used for all of them. That is prefill, and it "
-    "keeps the arithmetic busy. Then it began to write. For each word you see here the card fetched all the weights again, "
-    "used them for a single token, put that token into the cache and started over. That is decode, and it keeps the memory "
-    "busy while the arithmetic waits. Nothing about this reply was hard to compute. It was slow to fetch. A second person "
-    "could have had a word from every one of these passes for almost nothing more.").split()
+    "Two things happened since you pressed send. First the card processed your whole prompt at once. All its tokens went "
+    "through the model side by side, so the weights were read once and used for all of them. That is prefill, and it keeps "
+    "the arithmetic busy. Then it began to write. For each further word the card read all the weights again, used them for a "
+    "single token, put that token into the cache and started over. That is decode, and it keeps the memory busy while the "
+    "arithmetic waits. Nothing here was hard to compute. It was slow to fetch. A second person could have had a word from "
+    "every one of these passes for almost nothing more.").split()
 
 
 class Settings(MachineSettings):
     """One prompt and its reply."""
 
     prompt = param.Integer(DOCUMENT, bounds=(1, PROMPTS[-1]), label="Prompt", doc="tokens of the prompt that is sent")
-    reply = param.Integer(16, bounds=(1, 120), label="Reply length", doc="tokens of the reply that comes back")
+    reply = param.Integer(16, bounds=(1, 120), label="Reply length", doc="tokens of the reply that comes back, the first of them at the end of prefill")
 
 
 def compute(s: Settings) -> Picture:
@@ -50,6 +50,7 @@ def compute(s: Settings) -> Picture:
     scale = max(end, *(1.02 * one.ms for one in seen), 0.0)
     # The last frame keeps the meters of the last pass: what the card was busy with, not that it is idle now.
     memory, arithmetic = (np.append(busy, busy[-1]) for busy in (trace.memory_busy, trace.arithmetic_busy))
+    shown = [*range(1, last + 1), last]
     words = _words(s, m, trace, alone, seen)
     return Picture(
         sources={
@@ -67,8 +68,8 @@ def compute(s: Settings) -> Picture:
         },
         frames={
             "memory.right": memory[:, None], "arithmetic.right": arithmetic[:, None],
-            "memory_name.text": [[f"memory {percent(share)} busy"] for share in memory],
-            "arithmetic_name.text": [[f"arithmetic {percent(share)} busy"] for share in arithmetic],
+            "memory_name.text": [[f"in pass {n}: memory {percent(share)} busy"] for n, share in zip(shown, memory)],
+            "arithmetic_name.text": [[f"in pass {n}: arithmetic {percent(share)} busy"] for n, share in zip(shown, arithmetic)],
             **_done("memory", trace, 0, clock), **_done("arithmetic", trace, 1, clock),
             "now.x0": clock[:, None], "now.x1": clock[:, None],
             "say.sentence": [f"{_moment(trace, f)} {words['answer']}".strip() for f in range(last + 1)],
@@ -79,7 +80,7 @@ def compute(s: Settings) -> Picture:
         play_s=min(12.0, 4.0 + 0.12 * s.reply), smooth=("memory_done.right", "arithmetic_done.right", "now.x0", "now.x1"),
         props={"strip.x.end": float(scale), **ticks("strip.axis", *_ticks(scale))},
         facts=words,
-        table=(["pass", "begins (ms)", "takes (ms)", "tokens", "reads (GB)", "memory busy (%)", "arithmetic busy (%)", "bound by"],
+        table=(["pass", "begins (ms)", "takes (ms)", "tokens", "reads (GB)", "memory busy (%)", "arithmetic busy (%)", "limited by"],
                [[f + 1, trace.start_ms[f], trace.pass_ms[f], int(trace.tokens[f, 0]), trace.bytes[f] / 1e9,
                  100 * trace.memory_busy[f], 100 * trace.arithmetic_busy[f], BOUNDS[trace.bound_by[f]]] for f in range(last)]))
 
@@ -97,8 +98,9 @@ def _words(s: Settings, m: model.Machine, trace: Trace, alone: model.PassCost, s
         peak=digits(m.gpu.peak_flops / 1e12), parameters=whole(m.llm.active_parameters),
         lost="nothing is lost." if s.engine == DATASHEET else f"the times above are what {engine_name(s.engine)} gets, which loses some of both.")
     facts["answer"] = (
-        f"Prefill reads {tokens(s.prompt)} in one pass of {facts['prefill']}, bound by {facts['prefill_bound']}. Decode reads "
-        f"{facts['weights']} of weights for every token: {facts['alone']}, bound by {facts['bound']}, "
+        f"Prefill processes {tokens(s.prompt)} in one pass of {facts['prefill']}, limited by {facts['prefill_bound']}, which "
+        f"ends with the first token of the reply. Decode reads "
+        f"{facts['weights']} of weights for every further token: {facts['alone']}, limited by {facts['bound']}, "
         f"{facts['speed']} tokens/s at most. A written token costs "
         + ("as much as a prompt token." if facts["ratio"] == "1" else f"{facts['ratio']} times a prompt token."))
     if s.reply > 1:
@@ -131,7 +133,7 @@ def _done(name: str, trace: Trace, bound: int, clock: np.ndarray) -> dict:
 def _moment(trace: Trace, f: int) -> str:
     if f == trace.passes:
         return ""
-    job = "Pass 1 reads the prompt" if f == 0 else f"Pass {f + 1} writes token {f + 1}"
+    job = "Pass 1 processes the prompt and writes token 1" if f == 0 else f"Pass {f + 1} writes token {f + 1}"
     return f"{job}: memory {percent(trace.memory_busy[f])} busy, arithmetic {percent(trace.arithmetic_busy[f])}."
 
 

@@ -13,15 +13,15 @@ ESSAY = "facts/essay.md, prefill-decode"
 
 
 @pytest.mark.parametrize("values, says, source", [
-    ({}, "Prefill reads 2,000 tokens in one pass of 194 ms, bound by arithmetic.", ESSAY),
-    ({}, "Decode reads 16.06 GB of weights for every token: 15.9 ms, bound by memory, 62.8 tokens/s at most.", ESSAY),
+    ({}, "Prefill processes 2,000 tokens in one pass of 194 ms, limited by arithmetic, which ends with the first token", ESSAY),
+    ({}, "Decode reads 16.06 GB of weights for every further token: 15.9 ms, limited by memory, 62.8 tokens/s at most.", ESSAY),
     ({}, "A written token costs 164 times a prompt token.", ESSAY),
     ({"prompt": 8192}, "8,192 tokens in one pass of 796 ms", "facts/essay.md, chunked-prefill"),
     ({"prompt": 16384}, "16,384 tokens in one pass of 1,593 ms", "2 x 796.4, by hand"),
-    ({"prompt": QUESTION}, "24 tokens in one pass of 15.9 ms, bound by memory.", "24 < 164: one read of the weights"),
+    ({"prompt": QUESTION}, "24 tokens in one pass of 15.9 ms, limited by memory,", "24 < 164: one read of the weights"),
     ({"prompt": QUESTION}, "costs 24 times a prompt token.", "one read of the weights shared by 24"),
     ({"prompt": 8}, "costs 8 times a prompt token.", "shared by 8"),
-    ({"prompt": 1}, "Prefill reads 1 token in one pass", "one token"),
+    ({"prompt": 1}, "Prefill processes 1 token in one pass", "one token"),
     ({"prompt": 1}, "costs as much as a prompt token.", "both are one pass for one token"),
     ({"prompt": 8192, "reply": 2}, "With the KV cache of this prompt a token takes 17.0 ms.",
      "(16.06e9 + 8,192 x 131,072) / 1.008e12, by hand"),
@@ -40,7 +40,7 @@ def test_a_reply_of_one_token_has_no_decode():
 
 def test_the_moment_comes_before_the_answer():
     picture = compute(Settings())
-    assert sentence(picture, 0).startswith("Pass 1 reads the prompt: memory 8% busy, arithmetic 100%. Prefill reads")
+    assert sentence(picture, 0).startswith("Pass 1 processes the prompt and writes token 1: memory 8% busy, arithmetic 100%. Prefill")
     assert sentence(picture, 1).startswith("Pass 2 writes token 2: memory 100% busy, arithmetic 0.6%. ")
     assert picture.frame_names[0] == "pass 1 of 16" and picture.frame_names[-1] == "after pass 16"
 
@@ -51,8 +51,19 @@ def test_the_first_word_comes_with_the_end_of_prefill():
     assert picture.frames["say.clock"][:2] == ["0 ms", "194 ms"]
 
 
+def test_the_usual_reply_is_a_whole_sentence():
+    assert compute(Settings()).frames["say.written"][-1].endswith("processed your whole prompt at once.")
+    assert len(compute(Settings()).frames["say.written"][-1].split()) == 16 == Settings().reply
+
+
+def test_the_meters_say_which_pass_they_mean():
+    picture = compute(Settings())
+    assert [picture.frames["memory_name.text"][f][0] for f in (0, 15, 16)] == [
+        "in pass 1: memory 8% busy", "in pass 16: memory 100% busy", "in pass 16: memory 100% busy"]
+
+
 def test_there_is_a_word_for_every_token():
-    assert len(REPLY) >= Settings.param.reply.bounds[1]
+    assert len(REPLY) == Settings.param.reply.bounds[1] and REPLY[-1].endswith(".")
     assert len(compute(Settings(reply=Settings.param.reply.bounds[1])).frames["say.written"][-1].split()) == 120
 
 
