@@ -8,8 +8,8 @@ from model.speculation import expected_tokens, speculate
 CHAT_TOKENS = 512       # context of a chat in MT-bench, where a row of guesses does not say (its mean prompt and half a reply)
 CHECK_COST = 1.13       # checking guesses against a plain pass over as many tokens: 1.09 to 1.18 (data/measured/README.md)
 DRAFT_COST = 0.125      # an EAGLE draft's pass against the model's for the same people: 0.105 to 0.144 (same)
-GUESSED = (r"(?:chain|gamma|\bk|guesses|draft[- _]len\w*|num_spec\w*|speculative[-_ ]tokens)\s*[=: ]\s*(\d+)|"
-           r"(\d+) (?:guesses|(?:draft|speculative) tokens)")
+GUESSED = (r"(?:chain|gamma|\bk|guesses|draft[- _]len\w*|num_spec\w*|speculative[-_ ]tokens)\s*[=: ]\s*(\d{1,2})(?![\d.])|"
+           r"(?<![\d.])(\d{1,2}) (?:guesses|(?:draft|speculative) tokens)")
 ACCEPTED = r"(?:alpha|accept\w*(?: rate)?)\s*[=: ]\s*(0?\.\d+|[01](?:\.0)?)(?![\d.])"
 COST = r"\bc(?:ost)?\s*[=: ]\s*(0?\.\d+)"
 
@@ -28,14 +28,15 @@ def speedup(row, found):
         raise ValueError("how many tokens are guessed and how many of them are accepted (k=5, acceptance 0.7)")
     if cost:
         return expected_tokens(_count(many), float(chance[1])) / (_count(many) * float(cost[1]) + 1.0)
-    m, _, draft = rows.machine_of(row), *row.text("llm").partition(" + ")[1:]
+    draft = row.text("llm").partition(" + ")[2]
     if not draft:
         raise ValueError("which model guesses (llm: the large one + the small one) or what a guess costs (c=0.05)")
-    return speculate(m, _count(many), float(chance[1]), rows.people_of(row, 1.0), CHAT_TOKENS, rows.llm_of(draft)).speedup
+    return speculate(rows.machine_of(row), _count(many), float(chance[1]), rows.people_of(row, 1.0), CHAT_TOKENS,
+                     rows.llm_of(draft)).speedup
 
 
 def _count(found, otherwise=None):
-    return int(next(filter(None, found.groups()))) if found else otherwise
+    return int(next(group for group in found.groups() if group)) if found else otherwise
 
 
 def _eagle(row, draft, guesses):

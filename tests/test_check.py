@@ -2,6 +2,8 @@
 import json
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from model import check, machine, pass_cost, points, predict, rows, speculate
 from model.cli import main as command
@@ -169,6 +171,22 @@ def test_what_a_row_lacks_is_said(words, lacks):
     said = predict.predict(row_of(**words))
     assert said.value is None and said.error is None
     assert lacks in said.lacks
+
+
+PIECES = ["", "-", "RTX 4090", "2x", "M2 Ultra", "76-core", "Llama-3.1-8B", " + ", "llama", "7B", "Q4_0", "Q4_K - Medium", "FP8 KV", "vLLM 0.8", "llama.cpp",
+          "tg128", "pp512", "@ d4096", "TTFT", "ITL", "speedup", "EAGLE", "k=5", "k=99999999999", "acceptance 0.7", "c=0.02", "throughput", "KV tokens",
+          "max_len 0", "util 90%", "req/s", "0", "8", "1e9", "(", ")", "[", "\\", "\n", "é", "per user", "Maximum concurrency", "p99", "poisson 4 req/s"]
+WORDS = st.lists(st.sampled_from(PIECES), max_size=4).map(" ".join)
+
+
+@settings(max_examples=300)
+@given(st.fixed_dictionaries({name: WORDS for name in ("llm", "weights", "gpu", "engine", "quantity")}),
+       st.sampled_from(["1", "8", "-", "util .90 max_len 8192", "util 90%"]), st.sampled_from(["", "-", "512", "2k", "0"]),
+       st.sampled_from(["ms", "s", "tok/s", "x", "GiB", "blocks", ""]))
+def test_whatever_a_row_says_it_is_predicted_or_told_what_it_lacks(words, load, tokens, unit):
+    known = {name: text or fallback for (name, text), fallback in zip(words.items(), ("Llama-3.1-8B", "", "RTX 4090", "vLLM 0.19", "ITL"))}
+    found = predict.predict(row_of(**known, load=load, prompt_tokens=tokens, context_or_output=tokens, unit=unit))
+    assert (found.value is None) == bool(found.lacks) and "\n" not in found.lacks
 
 
 def test_every_row_of_the_measurements_is_predicted_or_says_what_it_lacks():
