@@ -27,8 +27,8 @@ ROW, MOST_ROWS = 10, 30                        # px of a person's row; people wh
 class Settings(MachineSettings):
     """Who waits while a document is read."""
 
-    document = param.Integer(8192, bounds=(512, 131072), label="Document", doc="tokens of the document that is sent")
-    chunk = param.Integer(256, bounds=(64, 8192), label="Chunk", doc="tokens of the document that one pass reads")
+    document = param.Integer(8192, bounds=(512, 131072), label="Document", doc="tokens of the document that somebody sends")
+    chunk = param.Integer(256, bounds=(64, 8192), label="Chunk", doc="tokens of the document that one pass processes")
     chunked = param.Boolean(True, label="Show chunks", doc="whether the same is shown in chunks")
     users = param.Integer(9, bounds=(1, 64), label="Others", doc="people whose replies are being written meanwhile")
     context = param.Integer(2048, bounds=(512, 131072), label="Context length", doc="tokens that each of the others holds")
@@ -43,7 +43,7 @@ def compute(s: Settings) -> Picture:
     tops = TOPS[:len(halves)]
     ends = c.chunked.end_ms[c.chunked.end_ms < span]
     at = np.concatenate([[0.0], ends[::-(-len(ends) // FRAMES)], [span]])
-    gaps = (c.slowest_gap_ms_whole, c.slowest_gap_ms_chunked)
+    longest = [float((trace.end_ms - trace.start_ms).max()) for trace in halves]
     cursor = np.tile(at[:, None], 2 * len(halves))
     pitch = min(ROW, OTHERS / s.users)
     given = [_tokens(trace, s.users, top, span, pitch) for trace, top in zip(halves, tops)]
@@ -60,7 +60,7 @@ def compute(s: Settings) -> Picture:
             "titles": dict(x=np.zeros(2), y=TOPS + 11,
                            text=["Whole document", f"Chunks of {whole(s.chunk)}" if s.chunked else "Chunks: not shown"]),
             "waits": dict(x=np.full(len(halves), span), y=tops + 11, room=np.full(len(halves), span / 2),
-                          text=[f"longest wait {ms(gap)}" for gap in gaps[:len(halves)]]),
+                          text=[f"longest pass {ms(pass_ms)}" for pass_ms in longest]),
             "captions": dict(x=np.zeros(len(halves)), y=tops + TITLE + DOCUMENT + 10,
                              text=[_caption(s.users)] * len(halves)),
             "veil": dict(right=np.full(len(halves), span), top=tops + TITLE, bottom=bottoms),
@@ -81,9 +81,8 @@ def compute(s: Settings) -> Picture:
             "document": whole(s.document), "chunk": whole(s.chunk), "users": count(s.users), "context": whole(s.context),
             "chunks": whole(_chunks(c, s.users)), "stall": ms(c.stall_ms), "pass": ms(c.pass_ms),
             "pass_with_chunk": ms(c.pass_ms_with_chunk), "document_time": ms(c.document_ms),
-            "gap_whole": ms(c.slowest_gap_ms_whole), "gap_chunked": ms(c.slowest_gap_ms_chunked),
             "tokens_with_chunk": whole(min(s.chunk, s.document) + s.users)},
-        table=(["way", "pass", "start (ms)", "end (ms)", "document tokens read", "tokens for the others"],
+        table=(["way", "pass", "start (ms)", "end (ms)", "document tokens", "tokens for the others"],
                [row for way, trace in zip(("one pass", "chunks"), halves) for row in _table(way, trace, s.users)]))
 
 
@@ -153,8 +152,8 @@ def _answer(s: Settings, c: Chunked) -> str:
     done = f"in {ms(c.document_ms)} instead of {ms(c.stall_ms)}"
     without = f"instead of {ms(c.pass_ms)}" if ms(c.pass_ms) != ms(c.pass_ms_with_chunk) else "as it does without one"
     return (f"{whole_way} In chunks of {whole(s.chunk)} a pass takes {ms(c.pass_ms_with_chunk)} {without}, "
-            f"nobody waits longer than {ms(c.slowest_gap_ms_chunked)}, and {count(n, 'such pass', 'such passes')} "
-            f"read{'s' if n == 1 else ''} the document {done}.")
+            f"and everybody gets a token from it; {count(n, 'such pass', 'such passes')} "
+            f"process{'es' if n == 1 else ''} the document {done}.")
 
 
 def draw() -> list:
@@ -175,19 +174,19 @@ def draw() -> list:
 
 
 FIGURE = Figure(
-    id="chunked-prefill", title="Who waits while a document is read?", settings=Settings, compute=compute, draw=draw,
+    id="chunked-prefill", title="Who waits while a document is processed?", settings=Settings, compute=compute, draw=draw,
     main="chunk",
     controls=(
         Control("document", "tokens", positions=(512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072)),
         Control("chunk", "tokens", positions=(64, 128, 256, 512, 1024, 2048, 4096, 8192)), Control("chunked"),
         Control("users", "people"), Control("context", "tokens", positions=CONTEXTS), *MACHINE_CONTROLS),
     explain="""
-<p>A pass takes as long as its memory traffic or its arithmetic, whichever is longer. A pass that reads the whole document
-is bound by arithmetic: <span class="number" data-say="document"></span> tokens take <span class="number" data-say="stall"></span>.</p>
+<p>A pass takes as long as its memory traffic or its arithmetic, whichever is longer. A pass that processes the whole document
+is limited by arithmetic: <span class="number" data-say="document"></span> tokens take <span class="number" data-say="stall"></span>.</p>
 <p>Beside a chunk, a pass works on <span class="number" data-say="tokens_with_chunk"></span> tokens:
 <span class="number" data-say="chunk"></span> of the document and one for each of the others, at
 <span class="number" data-say="context"></span> tokens of context. It takes <span class="number" data-say="pass_with_chunk"></span>; without a
 chunk, <span class="number" data-say="pass"></span>.</p>
 <p class="formula"><span class="number" data-say="chunks"></span> passes × about <span class="number" data-say="pass_with_chunk"></span> =
-<span class="number" data-say="document_time"></span> until the document is read</p>
+<span class="number" data-say="document_time"></span> until the document is processed</p>
 <p>Chunks beside decode passes are Sarathi-Serve's (OSDI 2024).</p>""")

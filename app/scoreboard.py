@@ -8,7 +8,7 @@ import model
 from widgets.curves import so_far
 from widgets.picture import Picture
 from widgets.plots import blocks, curve, dots, labels, lines, plot, ticks
-from widgets.timeline import steps
+from widgets.timeline import beside, steps
 
 from .figure import Control, Figure
 from .machine import CONTEXTS, MACHINE_CONTROLS, MachineSettings
@@ -118,10 +118,10 @@ def _full(a: Answer, high: dict) -> dict:
         out[f"{name}_full"] = dict(left=[edge] * shown, right=[MOST + 0.5] * shown, bottom=[0.0] * shown,
                                    top=[value * 1.08] * shown)
         out[f"{name}_edge"] = dict(x0=[edge] * shown, x1=[edge] * shown, y0=[0.0] * shown, y1=[value * 1.08] * shown)
-    beside = edge + 0.5 > 0.66 * MOST
-    out["fit_name"] = dict(x=[edge - 1 if beside else MOST] * shown, y=[0.2 * high["all"]] * shown, room=[MOST] * shown,
-                           text=[f"{count(a.fit) if a.fit else 'nobody'} fit{'s' if a.fit < 2 else ''} in memory"] * shown)
-    return out
+    level = 0.2 if edge > 12 else 0.8  # where the curve is not
+    words = f"{whole(a.fit) if a.fit else 'nobody'} fit{'s' if a.fit < 2 else ''} in memory"
+    x = np.array([edge - 0.6 if edge > MOST / 2 else edge + 0.6] * shown)
+    return {**out, **beside(x, np.full(shown, level * high["all"]), [words] * shown, MOST, "fit_name")}
 
 
 def _seen(seen: dict, high: dict) -> dict:
@@ -155,9 +155,9 @@ def _words(s: Settings, a: Answer, joined: np.ndarray) -> dict:
     return {
         "board_name.text": [[f"got: {speed(a.each[f - 1])} tokens/s each" if f else ""] for f in joined],
         "one_name.text": [[f"each: {speed(a.each[f - 1])} tokens/s" if f else "each, tokens/s"] for f in joined],
-        "one_naive_name.text": [[f"shared out, {alone} ÷ {f}: {speed(a.naive[f - 1])}" if f else ""] for f in joined],
+        "one_naive_name.text": [[f"dashed: shared out, {alone} ÷ {f} = {speed(a.naive[f - 1])}" if f else ""] for f in joined],
         "all_name.text": [[f"together: {speed(a.together[f - 1])} tokens/s" if f else "together, tokens/s"] for f in joined],
-        "all_naive_name.text": [[f"shared out: {alone}" if f else ""] for f in joined]}
+        "all_naive_name.text": [[f"dashed: shared out, {alone} in all" if f else ""] for f in joined]}
 
 
 def _people_ticks(seats: int) -> list[int]:
@@ -184,7 +184,7 @@ def _answer(s: Settings, a: Answer) -> str:
     alone, naive = speed(a.alone.tokens_per_s), speed(a.naive[s.users - 1])
     if s.users == 1:
         said = (f"One person at {tokens(s.context)} gets {speed(a.cost.tokens_per_s_each)} tokens a second; "
-                f"at the start of a chat it is {alone}.")
+                f"at the start of a conversation it is {alone}.")
     else:
         said = (f"{sentence(people(s.users))} at {tokens(s.context)} get {speed(a.cost.tokens_per_s_each)} tokens a second "
                 f"each, not {naive}: {speed(a.cost.tokens_per_s)} together, {times(a.times)} times the {alone} of one alone.")
@@ -211,7 +211,7 @@ def _judged(s: Settings, a: Answer) -> str:
     if 0.9 <= ratio <= 1.1:
         return f"The guess of {guessed(s)} was close."
     if ratio > 1:
-        return f"That is {times(ratio)} times the guess of {guessed(s)}."
+        return f"{'That' if s.users == 1 else 'Each speed'} is {times(ratio)} times the guess of {guessed(s)}."
     return f"The guess of {guessed(s)} was {times(1 / ratio)} times too high."
 
 
@@ -245,7 +245,8 @@ def draw() -> list:
     one = _chart("one", 128, "naive", axis=False)
     labels(one, "seen_name", "ink", align="right", size=12, part="measured")
     together = _chart("all", 172, "naive_all", axis=True)
-    labels(together, "fit_name", "ink", align="right", size=12, part="full")
+    labels(together, "fit_name_left", "ink", align="right", size=12, part="full")
+    labels(together, "fit_name_right", "ink", size=12, part="full")
     return [board, one, together]
 
 
@@ -258,7 +259,7 @@ def _chart(name: str, height: int, naive: str, *, axis: bool):
     curve(p, naive, "muted", dash="dashed", width=1.5, part="naive")
     curve(p, f"{name}_ahead", "memory_pale", part=name)
     curve(p, f"{name}_line", "memory", width=2.5, part=name)
-    dots(p, f"{naive}_dot", "muted", hollow=True, part="naive")
+    dots(p, f"{naive}_dot", "muted", part="naive")
     dots(p, f"{name}_seen", "ink", size=7, hollow=True, part="measured")
     dots(p, f"{name}_dot", "memory", part=name)
     labels(p, f"{name}_name", "memory", bold=True, part=name)
@@ -276,8 +277,8 @@ FIGURE = Figure(
 speeds together are that many times as much:</p>
 <p class="formula">1 ÷ <span class="number" data-say="pass_ms"></span> = <span class="number" data-say="each"></span> tokens/s each;
 × <span class="number" data-say="users"></span> = <span class="number" data-say="together"></span> tokens/s together</p>
-<p>The pass reads the weights once and every KV cache: <span class="number" data-say="gigabytes"></span> GB. It is bound by
-<span class="number" data-say="bound_by"></span>. One person alone, at the start of a chat, waits
+<p>The pass reads the weights once and every KV cache: <span class="number" data-say="gigabytes"></span> GB. It is limited by
+<span class="number" data-say="bound_by"></span>. One person alone, at the start of a conversation, waits
 <span class="number" data-say="alone_ms"></span> a token, <span class="number" data-say="alone"></span> tokens/s; shared out among
 <span class="number" data-say="users"></span> that would be <span class="number" data-say="naive"></span>. The card's memory holds
 <span class="number" data-say="fit"></span> conversations of <span class="number" data-say="context"></span> tokens.</p>""")

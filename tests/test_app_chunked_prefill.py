@@ -16,7 +16,7 @@ from tests.picture_checks import check
           "32 such passes", "in 824 ms instead of 796 ms")),
     ({"chunked": False}, ("8,192 tokens in one pass take 796 ms, and nine people get nothing meanwhile.",)),
     # by hand: 512 tokens are one chunk of 8,192; 2 x 8,030,261,248 x 512 / 165.2e12 = 49.8 ms
-    ({"document": 512, "chunk": 8192, "users": 1}, ("take 49.8 ms, and one person gets nothing", "one such pass reads")),
+    ({"document": 512, "chunk": 8192, "users": 1}, ("take 49.8 ms, and one person gets nothing", "one such pass processes")),
     # by hand: 36,769 tokens of budget hold four conversations of 8,192
     ({"context": 8192}, ("hold only four conversations of 8,192 tokens",)),
 ])
@@ -56,3 +56,9 @@ def test_a_frame_counts_tokens():
     alone, beside = (int(np.sum(trace.token_ms(0) <= at + 1e-6)) for trace in (c.whole, c.chunked))
     assert (alone, beside) == (6, 20)
     assert "six tokens beside one pass, 20 beside chunks" in picture.frames["say.sentence"][20]
+
+
+def test_both_halves_say_their_longest_pass():
+    """The same measure on both: 2 x 8,030,261,248 x 8,192 / 165.2e12 s and 2 x 8,030,261,248 x 265 / 165.2e12 s (facts/essay.md)."""
+    assert compute(Settings()).sources["waits"]["text"] == ["longest pass 796 ms", "longest pass 25.8 ms"]
+    assert compute(Settings()).facts["stall"] == "796 ms" and compute(Settings(chunked=False)).sources["waits"]["text"] == ["longest pass 796 ms"]

@@ -16,13 +16,13 @@ def sentence(picture, at=None):
 
 @pytest.mark.parametrize("values, says, source", [
     ({}, "53.8 tokens a second each, not 6.3: 538 together, 8.6 times the 62.8 of one alone", ESSAY),
-    ({"guess": 6.0}, "9.0 times the guess of 6", "53.8 / 6"),
+    ({"guess": 6.0}, "8.6 times the 62.8 of one alone. Each speed is 9.0 times the guess of 6.", "53.8 / 6"),
     ({"guess": 60.0}, "The guess of 60 was 1.1 times too high", "60 / 53.8"),
     ({"guess": 50.0}, "The guess of 50 was close", "within a tenth"),
     ({"context": 8192}, "only four of them fit in the card's memory", "facts/essay.md, kv-memory"),
     ({"users": 4, "context": 8192}, "Four people at 8,192 tokens get 49.5 tokens a second each",
      "1.008e12 / (2 x 8,030,261,248 + 4 x 8,192 x 131,072), by hand"),
-    ({"users": 1}, "One person at 2,048 tokens gets 61.7 tokens a second; at the start of a chat it is 62.8",
+    ({"users": 1}, "One person at 2,048 tokens gets 61.7 tokens a second; at the start of a conversation it is 62.8",
      "1.008e12 / (2 x 8,030,261,248 + 2,048 x 131,072), by hand"),
     ({"gpu": "a100-80gb-sxm", "users": 64}, "64 people", "everybody fits"),
     ({"llm": "llama-3.1-70b"}, "nobody fits in this card's memory", "141 GB on 24")])
