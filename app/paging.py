@@ -24,19 +24,19 @@ TITLE, CHIPS, FIT, NOTE, MEMORY, WASTE, SCALE = 20, 24, 20, 18, 270, 22, 18   # 
 CHIPS_AT, FIT_AT = TITLE, TITLE + CHIPS
 TOP = TITLE + CHIPS + FIT + NOTE                  # of the memory
 BOTTOM = TOP + MEMORY
-HEIGHT = BOTTOM + WASTE + SCALE + 4
+HEIGHT = BOTTOM + WASTE + 2 * SCALE + 4
 NAME_AT = 0.03                                    # where a reservation's letter stands
 READABLE = 18                                     # px that a line of words needs
 
 
 class Settings(MachineSettings):
-    """How the memory for chats is handed out."""
+    """How the memory for conversations is handed out."""
 
     page_size = param.Integer(16, bounds=(8, 1024), label="Page size", doc="tokens that a page holds")
-    longest = param.Integer(8192, bounds=(512, 131072), label="Longest chat",
-                            doc="tokens that a chat may reach, which a reservation sets aside")
+    longest = param.Integer(8192, bounds=(512, 131072), label="Longest allowed",
+                            doc="tokens that a conversation may reach, which a reservation sets aside")
     shared = param.Integer(512, bounds=(0, 2048), label="System prompt",
-                           doc="tokens at the start of every chat that are the same for all; 0 for none")
+                           doc="tokens that the server puts before every conversation, the same for all; 0 for none")
 
     def chats(self) -> tuple[int, ...]:
         """Tokens of each chat: the longest allowed ends those that would be longer."""
@@ -61,7 +61,7 @@ def compute(s: Settings) -> Picture:
     names = dict(y=(bands["top"] + bands["bottom"]) / 2, text=[letter(i) for i in range(p.reserved_fit)])
     return Picture(
         sources={
-            "titles": dict(x=[0.0, RIGHT], y=[9, 9], text=["Reserved", f"In pages of {whole(s.page_size)}"]),
+            "titles": dict(x=[0.0, RIGHT], y=[9, 9], text=["Reserved", f"In pages of {tokens(s.page_size)}"]),
             **_chips(p),
             "fits": dict(x=[0.0, RIGHT], y=[FIT_AT + 9] * 2, room=[1.0, 1.0],
                          text=[f"{count(n)} of {count(len(CHATS))} fit" for n in (p.reserved_fit, p.paged_fit)]),
@@ -73,7 +73,8 @@ def compute(s: Settings) -> Picture:
             **_pages(p, grid),
             "notes": _notes(p, px, drawn, grid), "shared_name": _over(p),
             "waste": dict(x=[0.0, RIGHT], y=[BOTTOM + 14] * 2, room=[1.0, 1.0], text=_waste(p)),
-            "scale": dict(x=[0.0], y=[BOTTOM + WASTE + 10], text=[_scale(p, drawn)], room=[2 + GAP]),
+            "scale": dict(x=[0.0, 0.0], y=[BOTTOM + WASTE + 10, BOTTOM + WASTE + SCALE + 10], room=[2 + GAP] * 2,
+                          text=[_scale(p, drawn), "right: a cell is a page, in the order asked for" if grid.pages else ""]),
         },
         frames={
             "held.right": reserved / s.longest,
@@ -91,7 +92,7 @@ def compute(s: Settings) -> Picture:
             fragmentation_tokens=whole(p.fragmentation_tokens), shared=whole(s.shared),
             shared_pages=whole(p.shared_pages), saved_pages=whole(p.saved_pages),
             reserved_tokens=whole(p.reserved_fit * s.longest), reserved_held=whole(sum(s.chats()[:p.reserved_fit]))),
-        table=(["chat", "tokens", "fits reserved", "fits in pages", "pages", "pages of them shared"], _table(p)))
+        table=(["conversation", "tokens", "fits reserved", "fits in pages", "pages", "pages of them shared"], _table(p)))
 
 
 def _bands(p: Pages, px: float) -> dict:
@@ -164,7 +165,7 @@ def _notes(p: Pages, px: float, drawn: int, grid: Grid) -> dict:
     rest = _rest(p, px, drawn)
     all_in = p.reserved_fit == len(p.chats)
     left_over = int(drawn - p.reserved_fit * p.longest)
-    left = (f"{whole(left_over)} tokens free" if all_in else f"{whole(left_over)} left over" if p.reserved_fit
+    left = (f"{whole(left_over)} tokens free" if all_in else f"{whole(left_over)} tokens left over" if p.reserved_fit
             else "too small for one" if drawn else "no memory left")
     if rest["bottom"][0] - rest["top"][0] < READABLE:
         left = ""
@@ -179,7 +180,7 @@ def _notes(p: Pages, px: float, drawn: int, grid: Grid) -> dict:
 
 def _over(p: Pages) -> dict:
     """Words over the shared pages: how many, and how many use them."""
-    text = f"{whole(p.shared_pages)} shared by {count(_sharers(p))}" if _sharers(p) else ""
+    text = f"{count(p.shared_pages, 'page')} shared by {count(_sharers(p))}" if _sharers(p) else ""
     return dict(x=[RIGHT], y=[TOP - 9], text=[text], room=[1.0])
 
 
@@ -195,7 +196,7 @@ def _waste(p: Pages) -> list[str]:
 
 def _scale(p: Pages, drawn: int) -> str:
     if not drawn:
-        return "no memory for chats"
+        return "no memory for conversations"
     if drawn < p.budget_tokens:
         return f"{whole(drawn)} of {whole(p.budget_tokens)} tokens, drawn twice"
     return f"memory for {tokens(p.budget_tokens)}, drawn twice"
@@ -204,14 +205,14 @@ def _scale(p: Pages, drawn: int) -> str:
 def _sentences(p: Pages, reach: np.ndarray, held: np.ndarray, used: np.ndarray, numbers: str) -> list[str]:
     """For each frame: how far the chats have grown and what pages that takes; then the answer."""
     answer = _answer(p) + numbers
-    moments = [f"With up to {tokens(n)} each, the chats in pages hold {tokens(total)} in {count(int(k), 'page')}."
-               if n else "No chat has begun yet." for n, total, k in zip(reach[:-1], held.sum(axis=1), used)]
+    moments = [f"With up to {tokens(n)} each, the conversations in pages hold {tokens(total)} in {count(int(k), 'page')}."
+               if n else "No conversation has begun yet." for n, total, k in zip(reach[:-1], held.sum(axis=1), used)]
     return [*(f"{moment} {answer}" for moment in moments), answer]
 
 
 def _answer(p: Pages) -> str:
     if not p.budget_tokens:
-        return "The weights leave no memory for chats on this card: none fits, neither reserved nor in pages."
+        return "The weights leave no memory for conversations on this card: none fits, neither reserved nor in pages."
     n = len(p.chats)
     reserved = f"Reserved for {tokens(p.longest)} each, {_fit(p.reserved_fit, n)}"
     if p.reserved_fit:
@@ -219,14 +220,14 @@ def _answer(p: Pages) -> str:
     paged = f"In pages of {tokens(p.page_size)}, {_fit(p.paged_fit, n)}"
     if p.paged_fit:
         paged += f", and {percent(p.waste_paged)} is wasted"
-    cut = f" Chats end at {tokens(p.longest)}." if p.longest < max(CHATS) else ""
+    cut = f" Conversations end at {tokens(p.longest)}." if p.longest < max(CHATS) else ""
     return f"{reserved}. {paged}.{_sharing(p)}{cut}"
 
 
 def _fit(fit: int, n: int) -> str:
     if fit == n:
-        return f"all {count(n)} chats fit"
-    return f"{count(fit)} of {count(n)} chats fit{'s' if fit < 2 else ''}"
+        return f"all {count(n)} conversations fit"
+    return f"{count(fit)} of {count(n)} conversations fit{'s' if fit < 2 else ''}"
 
 
 def _sharing(p: Pages) -> str:
@@ -289,7 +290,7 @@ FIGURE = Figure(
 tokens reserved = <span class="number" data-say="waste_reserved"></span></p>
 <p class="formula">in pages of <span class="number" data-say="page_size"></span>: <span class="number" data-say="pages_used"></span> of
 <span class="number" data-say="total_pages"></span> pages are in use, with <span class="number" data-say="fragmentation_tokens"></span> places
-empty in the last page of each chat = <span class="number" data-say="waste_paged"></span></p>
+empty in the last page of each conversation = <span class="number" data-say="waste_paged"></span></p>
 <p>A system prompt of <span class="number" data-say="shared"></span> tokens fills <span class="number" data-say="shared_pages"></span> whole pages.
 Only whole pages are shared; that saves <span class="number" data-say="saved_pages"></span> pages. Pages and sharing are those of
 PagedAttention (SOSP 2023) and vLLM.</p>""")

@@ -13,15 +13,15 @@ from tests.picture_checks import check
 
 @pytest.mark.parametrize("values, says", [
     # facts/essay.md: four chats fit reserved, all ten paged. 1 - 11,000 / 32,768 = 66%, within vLLM's 60-80%
-    ({}, ("Reserved for 8,192 tokens each, four of ten chats fit, and 66% of what they reserve is wasted",
-          "all ten chats fit, and 0.3% is wasted", "512 tokens fills 32 pages, stored once for ten: 288 pages saved")),
+    ({}, ("Reserved for 8,192 tokens each, four of ten conversations fit, and 66% of what they reserve is wasted",
+          "all ten conversations fit, and 0.3% is wasted", "512 tokens fills 32 pages, stored once for ten: 288 pages saved")),
     # facts/engines.md: a shared prompt of 15 tokens shares nothing, 16 one block, 100 six
     ({"shared": 15}, ("15 tokens fills no page, so nothing is shared",)),
     ({"shared": 16}, ("fills one page, stored once for ten: nine pages saved",)),
     ({"shared": 100}, ("fills six pages, stored once for ten: 54 pages saved",)),
     # by hand: 36,769 tokens hold no reservation of 65,536, and ten chats cut at 512 fill their reservations
-    ({"longest": 65536}, ("none of ten chats fits. In pages of 16 tokens, all ten chats fit",)),
-    ({"longest": 512}, ("all ten chats fit, and 0% of what they reserve is wasted", "Chats end at 512 tokens.")),
+    ({"longest": 65536}, ("none of ten conversations fits. In pages of 16 tokens, all ten conversations fit",)),
+    ({"longest": 512}, ("all ten conversations fit, and 0% of what they reserve is wasted", "Conversations end at 512 tokens.")),
     # 141 GB of weights on a card of 24 GB
     ({"llm": "llama-3.1-70b"}, ("The weights leave no memory",)),
 ])
