@@ -79,7 +79,7 @@ def move(page: Page, figure_id: str, name: str, value) -> None:
 
 def answered(page: Page, figure_id: str) -> None:
     """Waits until the picture shows the settings of the controls."""
-    page.wait_for_selector(f"figure#{figure_id}.drawn:not(.waiting)", state="attached")
+    page.wait_for_selector(f"figure#{figure_id}.drawn:not(.waiting)", state="attached", timeout=3 * PATIENCE_MS)
 
 
 def live(page: Page) -> None:

@@ -1,6 +1,7 @@
 """What may go wrong with Python: files cut off, altered, late, replaced by an error page; a worker that dies; haste."""
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -100,7 +101,7 @@ def test_a_file_that_stays_damaged_is_told_in_words(browser: Browser, site: str,
 def test_a_late_file_is_waited_for_and_the_page_says_what_is_left(browser: Browser, site: str) -> None:
     held: list[Route] = []
     with alone(browser) as context:
-        context.route(lambda url: "heap.bin" in url, held.append)
+        context.route(re.compile(r"heap\.bin"), lambda route: held.append(route))
         page = embed(context.new_page(), site, "kv-memory")
         ask(page)
         until(page, r"/\d+\.\d of \d+\.\d MB left/.test(document.querySelector('.note').textContent)")
