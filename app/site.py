@@ -23,7 +23,7 @@ from .parameters import Parameter, parameters
 
 HERE = Path(__file__).parent
 STATIC = HERE.parent / "static"
-TITLE = "What happens inside an LLM server when ten people press send at once?"
+TITLE = "Ten people press send: what happens inside an LLM server"
 DESCRIPTION = ("An interactive essay: prefill and decode, the KV cache, batching, pages, chunked prefill and speculative "
                "decoding, computed in your browser.")
 MODULES = ("page.mjs", "figure.mjs", "player.mjs", "controls.mjs", "theme.mjs", "python.mjs", "answers.mjs", "address.mjs",
@@ -33,6 +33,7 @@ PROBLEMS = '<div class="problems" role="alert" hidden></div>'  # what is wrong w
 FOOTER = ('<footer><p><a href="model.html">The model</a> · <a href="measured.html">Held against measurements</a> · '
           '<a href="teach.html">For teachers</a> · <a href="parameters.html">Parameters of an address</a> · '
           '<a href="licences.html">Licences</a></p></footer>')
+FORMATS = {"weights": "weights", "kv": "KV cache"}  # settings whose values say nothing without their label
 WIDE, NARROW = 720, 336  # widths of the still pictures
 
 
@@ -77,7 +78,7 @@ def figure_html(figure_id: str, heading: bool = False) -> str:
         narrow=Markup(still(live.plots, NARROW, f"{f.id}-narrow", say["sentence"])),
         beside=Markup(fill(f.beside, say)), explain=Markup(fill(f.explain, say) + comparison.in_words(f.id)), parameters=chosen,
         control=lambda p: Markup(_template("control.html").render(p=p, figure_id=f.id, spell=spell, nearest=nearest)),
-        machine=", ".join(dict(p.choices)[p.default] for p in folded), frames=len(picture), telling=picture.telling,
+        machine=", ".join(map(machine_part, folded)), frames=len(picture), telling=picture.telling,
         frame_name=picture.frame_names[picture.telling], name_width=max(map(len, picture.frame_names)) - 1,
         table=picture.table, height=embedding.height_css(f.id)))
 
@@ -99,6 +100,12 @@ def spell(p: Parameter, value) -> str:
         return f"{100 * value:.0f}%"
     unit = "person" if (value, p.unit) == (1, "people") else p.unit.removesuffix("s") if value == 1 else p.unit
     return f"{value:,g}{' ' + unit if unit else ''}" if isinstance(value, float) else f"{value:,}{' ' + unit if unit else ''}"
+
+
+def machine_part(p: Parameter) -> str:
+    """A folded setting's default in a line: `RTX 4090`, but `weights 16 bits`; static/controls.mjs says the same."""
+    name = dict(p.choices)[p.default]
+    return f"{FORMATS[p.name]} {name.split(' (')[0]}" if p.name in FORMATS else name
 
 
 def nearest(p: Parameter) -> int:

@@ -37,6 +37,13 @@ export function spell(parameter, value) {
   return value.toLocaleString("en", { maximumFractionDigits: 3 }) + (unit ? ` ${unit}` : "");
 }
 
+const FORMATS = { weights: "weights", kv: "KV cache" }; // settings whose values say nothing without their label
+
+/** A folded setting in a line: `RTX 4090`, but `weights 16 bits`. app/site.py says the same. */
+function machinePart({ name, selectedOptions: [chosen] }) {
+  return name in FORMATS ? `${FORMATS[name]} ${chosen.text.split(" (")[0]}` : chosen.text;
+}
+
 function nearest(positions, value) {
   let best = 0;
   positions.forEach((p, i) => {
@@ -101,7 +108,7 @@ export class Controls {
     }
     if (this.machine) {
       const folded = [...this.form.querySelectorAll(".machine select")];
-      this.machine.textContent = folded.map((select) => select.selectedOptions[0].text).join(", ");
+      this.machine.textContent = folded.map((select) => machinePart(select)).join(", ");
     }
   }
 }
