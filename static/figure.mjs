@@ -43,7 +43,10 @@ export class FigureView {
       paint(this.document.all_models);
       this.player.draw(0);
     });
-    new ResizeObserver(() => this.relabel()).observe(this.holder);
+    new ResizeObserver(() => {
+      this.relabel();
+      this.keepRoom();
+    }).observe(this.holder);
     new IntersectionObserver((entries) => this.player.glimpse(entries.at(-1).isIntersecting)).observe(this.picture);
   }
 
@@ -83,6 +86,7 @@ export class FigureView {
     this.say(about.facts);
     this.player.load({ clock: frames.clock_ms, names: frames.frame_name, seconds: about.play_s }, index);
     this.relabel();
+    this.keepRoom();
     this.element.dispatchEvent(new CustomEvent("answered", { bubbles: true }));
   }
 
@@ -120,6 +124,27 @@ export class FigureView {
       }
     }
     if (this.moving && this.player.film.clock.length > 1) this.draw(this.player.index, 0);
+  }
+
+  // Room for the longest text of any frame, so that nothing below it moves while the film plays. At one width it only grows.
+  keepRoom() {
+    const width = this.element.clientWidth;
+    if (!width || !this.spoken) return;
+    if (this.roomAt !== width) this.rooms = new Map();
+    this.roomAt = width;
+    for (const [word, texts] of this.spoken) {
+      const place = this.element.querySelector(`p[data-say="${word}"]`);
+      if (!place) continue;
+      const probe = place.cloneNode(false);
+      for (const name of ["id", "role", "data-say", "style"]) probe.removeAttribute(name);
+      probe.className += " probe";
+      probe.style.width = `${place.offsetWidth}px`;
+      probe.textContent = texts.reduce((longest, text) => (text.length > longest.length ? text : longest), "");
+      place.after(probe);
+      this.rooms.set(word, Math.max(this.rooms.get(word) ?? 0, probe.offsetHeight));
+      probe.remove();
+      place.style.minHeight = `${this.rooms.get(word)}px`;
+    }
   }
 
   fitting(source, { text, room }) {
