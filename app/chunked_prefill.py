@@ -182,7 +182,7 @@ FIGURE = Figure(
         Control("users", "people"), Control("context", "tokens", positions=CONTEXTS), *MACHINE_CONTROLS),
     explain="""
 <p>A pass takes as long as its memory traffic or its arithmetic, whichever is longer. A pass that processes the whole document
-is limited by arithmetic: <span class="number" data-say="document"></span> tokens take <span class="number" data-say="stall"></span>.</p>
+is bound by arithmetic: <span class="number" data-say="document"></span> tokens take <span class="number" data-say="stall"></span>.</p>
 <p>Beside a chunk, a pass works on <span class="number" data-say="tokens_with_chunk"></span> tokens:
 <span class="number" data-say="chunk"></span> of the document and one for each of the others, at
 <span class="number" data-say="context"></span> tokens of context. It takes <span class="number" data-say="pass_with_chunk"></span>; without a

@@ -80,7 +80,7 @@ def compute(s: Settings) -> Picture:
         play_s=min(12.0, 4.0 + 0.12 * s.reply), smooth=("memory_done.right", "arithmetic_done.right", "now.x0", "now.x1"),
         props={"strip.x.end": float(scale), **ticks("strip.axis", *_ticks(scale))},
         facts=words,
-        table=(["pass", "begins (ms)", "takes (ms)", "tokens", "reads (GB)", "memory busy (%)", "arithmetic busy (%)", "limited by"],
+        table=(["pass", "begins (ms)", "takes (ms)", "tokens", "reads (GB)", "memory busy (%)", "arithmetic busy (%)", "bound by"],
                [[f + 1, trace.start_ms[f], trace.pass_ms[f], int(trace.tokens[f, 0]), trace.bytes[f] / 1e9,
                  100 * trace.memory_busy[f], 100 * trace.arithmetic_busy[f], BOUNDS[trace.bound_by[f]]] for f in range(last)]))
 
@@ -98,9 +98,9 @@ def _words(s: Settings, m: model.Machine, trace: Trace, alone: model.PassCost, s
         peak=digits(m.gpu.peak_flops / 1e12), parameters=whole(m.llm.active_parameters),
         lost="nothing is lost." if s.engine == DATASHEET else f"the times above are what {engine_name(s.engine)} gets, which loses some of both.")
     facts["answer"] = (
-        f"Prefill processes {tokens(s.prompt)} in one pass of {facts['prefill']}, limited by {facts['prefill_bound']}, which "
+        f"Prefill processes {tokens(s.prompt)} in one pass of {facts['prefill']}, bound by {facts['prefill_bound']}, which "
         f"ends with the first token of the reply. Decode reads "
-        f"{facts['weights']} of weights for every further token: {facts['alone']}, limited by {facts['bound']}, "
+        f"{facts['weights']} of weights for every further token: {facts['alone']}, bound by {facts['bound']}, "
         f"{facts['speed']} tokens/s at most. A written token costs "
         + ("as much as a prompt token." if facts["ratio"] == "1" else f"{facts['ratio']} times a prompt token."))
     if s.reply > 1:

@@ -277,7 +277,7 @@ FIGURE = Figure(
 speeds together are that many times as much:</p>
 <p class="formula">1 ÷ <span class="number" data-say="pass_ms"></span> = <span class="number" data-say="each"></span> tokens/s each;
 × <span class="number" data-say="users"></span> = <span class="number" data-say="together"></span> tokens/s together</p>
-<p>The pass reads the weights once and every KV cache: <span class="number" data-say="gigabytes"></span> GB. It is limited by
+<p>The pass reads the weights once and every KV cache: <span class="number" data-say="gigabytes"></span> GB. It is bound by
 <span class="number" data-say="bound_by"></span>. One person alone, at the start of a conversation, waits
 <span class="number" data-say="alone_ms"></span> a token, <span class="number" data-say="alone"></span> tokens/s; shared out among
 <span class="number" data-say="users"></span> that would be <span class="number" data-say="naive"></span>. The card's memory holds

@@ -373,7 +373,7 @@ FIGURE = Figure(
     explain="""
 <p>The small model, <span class="number" data-say="draft"></span>, needs <span class="number" data-say="draft_pass_ms"></span> for a guess. Then one
 pass of the large model checks all guesses and writes a token of its own: <span class="number" data-say="check_tokens"></span> tokens in
-<span class="number" data-say="check_ms"></span>, limited by <span class="number" data-say="check_bound"></span>. With a chance of
+<span class="number" data-say="check_ms"></span>, bound by <span class="number" data-say="check_bound"></span>. With a chance of
 a = <span class="number" data-say="acceptance"></span> that a guess is right and k = <span class="number" data-say="guesses_number"></span> guesses a round gives,
 on average,</p>
 <p class="formula">1 + a + a² + … + aᵏ = (1 − aᵏ⁺¹) ÷ (1 − a) = <span class="number" data-say="expected_tokens"></span> tokens</p>

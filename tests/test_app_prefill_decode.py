@@ -13,12 +13,12 @@ ESSAY = "facts/essay.md, prefill-decode"
 
 
 @pytest.mark.parametrize("values, says, source", [
-    ({}, "Prefill processes 2,000 tokens in one pass of 194 ms, limited by arithmetic, which ends with the first token", ESSAY),
-    ({}, "Decode reads 16.06 GB of weights for every further token: 15.9 ms, limited by memory, 62.8 tokens/s at most.", ESSAY),
+    ({}, "Prefill processes 2,000 tokens in one pass of 194 ms, bound by arithmetic, which ends with the first token", ESSAY),
+    ({}, "Decode reads 16.06 GB of weights for every further token: 15.9 ms, bound by memory, 62.8 tokens/s at most.", ESSAY),
     ({}, "A written token costs 164 times a prompt token.", ESSAY),
     ({"prompt": 8192}, "8,192 tokens in one pass of 796 ms", "facts/essay.md, chunked-prefill"),
     ({"prompt": 16384}, "16,384 tokens in one pass of 1,593 ms", "2 x 796.4, by hand"),
-    ({"prompt": QUESTION}, "24 tokens in one pass of 15.9 ms, limited by memory,", "24 < 164: one read of the weights"),
+    ({"prompt": QUESTION}, "24 tokens in one pass of 15.9 ms, bound by memory,", "24 < 164: one read of the weights"),
     ({"prompt": QUESTION}, "costs 24 times a prompt token.", "one read of the weights shared by 24"),
     ({"prompt": 8}, "costs 8 times a prompt token.", "shared by 8"),
     ({"prompt": 1}, "Prefill processes 1 token in one pass", "one token"),

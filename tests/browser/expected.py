@@ -66,7 +66,7 @@ def paging(v: dict) -> list[str]:
         return ["leave no memory"]
     said = [f"Reserved for {tokens(v['longest'])}", f"In pages of {tokens(v['page_size'])}"]
     for fit, waste in ((p.reserved_fit, p.waste_reserved), (p.paged_fit, p.waste_paged)):
-        said.append("all ten chats fit" if fit == len(CHATS) else f"{count(fit)} of ten chats fit")
+        said.append("all ten conversations fit" if fit == len(CHATS) else f"{count(fit)} of ten conversations fit")
         said += [percent(waste)] if fit else []
     if v["shared"] and p.paged_fit:
         said.append(count(p.saved_pages, "page") if p.shared_pages else "nothing is shared")
@@ -78,7 +78,7 @@ def chunked_prefill(v: dict) -> list[str]:
     said = [tokens(v["document"]), ms(c.stall_ms)]
     if not v["chunked"]:
         return said
-    return said + [f"chunks of {whole(v['chunk'])}", ms(c.pass_ms_with_chunk), ms(c.slowest_gap_ms_chunked), ms(c.document_ms)]
+    return said + [f"chunks of {whole(v['chunk'])}", ms(c.pass_ms_with_chunk), ms(c.document_ms)]
 
 
 def speculative(v: dict) -> list[str]:
