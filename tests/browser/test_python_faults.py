@@ -10,10 +10,14 @@ from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from app.order import figure
 
-from .conftest import DIST, drawn, until
+from .conftest import DIST, PATIENCE_MS, drawn, until
 from .reader import DRAG, WORKER_BYTES, answered, embed, live, move, reader, status
 
 FILES = tuple(sorted(p.name for p in (DIST / "python").iterdir() if p.suffix in (".bin", ".mjs", ".wasm") and p.name != "files.mjs"))
+KINDS = ("cut", "corrupt", "html", "aborted")
+# Each file in one way, and one of them in every way.
+HURT = sorted({(name, KINDS[i % len(KINDS)]) for i, name in enumerate(FILES)} | {("pyodide.mjs", how) for how in KINDS})
+LOST = sorted((name, ("corrupt", "html", "missing")[i % 3]) for i, name in enumerate(FILES))
 HTML = "<!doctype html><title>Service unavailable</title><h1>503</h1>"
 
 
@@ -52,8 +56,7 @@ def ask(page: Page) -> None:
     move(page, "kv-memory", "context", 1024)
 
 
-@pytest.mark.parametrize("name", FILES)
-@pytest.mark.parametrize("how", ["cut", "corrupt", "html", "aborted"])
+@pytest.mark.parametrize("name, how", HURT)
 def test_a_damaged_file_is_asked_for_again(browser: Browser, site: str, name: str, how: str) -> None:
     """Once damaged, right when asked for again: the page never shows it. A heap that is lost is no loss: modules do."""
     hurt: list[str] = []
@@ -73,15 +76,14 @@ def test_a_damaged_file_is_asked_for_again(browser: Browser, site: str, name: st
         assert hurt and status(page, "kv-memory") == said("kv-memory", {"context": 1024})
 
 
-@pytest.mark.parametrize("name", FILES)
-@pytest.mark.parametrize("how", ["corrupt", "html", "missing"])
+@pytest.mark.parametrize("name, how", LOST)
 def test_a_file_that_stays_damaged_is_told_in_words(browser: Browser, site: str, name: str, how: str) -> None:
     with alone(browser) as context:
         context.route(lambda url: f"/python/{name}" in url, lambda route: damaged(route, how))
         page = embed(context.new_page(), site, "kv-memory")
         before = status(page, "kv-memory")
         ask(page)
-        page.wait_for_selector("html:is([data-python=failed], [data-boot=modules])", state="attached")
+        page.wait_for_selector("html:is([data-python=failed], [data-boot=modules])", state="attached", timeout=3 * PATIENCE_MS)
         if page.locator("html").get_attribute("data-boot") == "modules":
             assert name == "heap.bin"
             answered(page, "kv-memory")
