@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Builds the site, serves it, tests it:  python3 build.py [serve|test]"""
+"""Builds the site, serves it, tests it:  python3 build.py [serve|test|bench]"""
 
 import sys
 from pathlib import Path

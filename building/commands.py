@@ -15,6 +15,8 @@ def parser() -> argparse.ArgumentParser:
     serving = commands.add_parser("serve", help="build what is missing and serve it on this machine")
     serving.add_argument("--host", default="127.0.0.1")
     serving.add_argument("--port", type=port, default=8000)
+    benching = commands.add_parser("bench", help="build and measure: how soon the page is there, against a stock conversion")
+    benching.add_argument("--rounds", type=int, default=5, choices=range(1, 21), metavar="N", help="of each start; default 5")
     testing = commands.add_parser("test", help="build and run every test, browser included")
     testing.add_argument("rest", nargs=argparse.REMAINDER, help="options for pytest")
     return main
@@ -32,7 +34,7 @@ def main(arguments: list[str], root: Path) -> int:
     """Carries out a command; returns the exit status. A fault is one line on standard error."""
     options = parser().parse_args(arguments)
     try:
-        venv.enter(root, "requirements-test.txt" if options.command == "test" else "requirements.txt")
+        venv.enter(root, "requirements-test.txt" if options.command in ("test", "bench") else "requirements.txt")
         return run(options, root)
     except Fault as fault:
         print(f"build.py: {fault}", file=sys.stderr)
@@ -51,6 +53,9 @@ def run(options: argparse.Namespace, root: Path) -> int:
     if options.command == "serve":
         from building import serve
         serve.serve(places.dist, options.host, options.port)
+    if options.command == "bench":
+        from building import bench
+        return bench.run(places, options.rounds)
     if options.command == "test":
         from building import test
         return test.run(places, options.rest)
