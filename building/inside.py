@@ -42,8 +42,18 @@ def rehearse() -> dict[str, str]:
         before = live.LIVE[name].values()[main["setting"]]
         for value in (main["values"][0], main["values"][-1], before):
             live.change(name, json.dumps({main["setting"]: value}))
+        choose(live, name, ["engine"] if name != "kv-memory" else ["engine", "llm", "gpu", "weights", "kv"])
         refused(live, name)
     return answers
+
+
+def choose(live, name: str, settings: list[str]) -> None:
+    """Takes every choice of these settings once: what the model reads for it is then in the heap."""
+    for setting in settings:
+        before = live.LIVE[name].values()[setting]
+        for value in live.LIVE[name].settings.param[setting].objects:
+            live.change(name, json.dumps({setting: value}))
+        live.change(name, json.dumps({setting: before}))
 
 
 def refused(live, name: str) -> None:
@@ -150,6 +160,7 @@ def data_files() -> list[str]:
     """Files below site-packages that were opened and are no modules."""
     names = {name for name in opened if isinstance(name, str) and name.startswith(SITE)}
     names.update(glob.glob(SITE + "panel/theme/css/*.css"))  # Panel asks whether they exist
+    names.update(name for name in glob.glob(SITE + "model/data/**", recursive=True) if name.endswith((".toml", ".csv")))
     return [name for name in names if not name.endswith((".py", ".pyc", ".so"))]
 
 

@@ -64,6 +64,7 @@ function startPython() {
     python.addEventListener("answer", ({ detail }) => views.get(detail.figure)?.answer(detail));
     python.addEventListener("wrong", ({ detail }) => views.get(detail.figure)?.refuse(detail.error));
     python.addEventListener("state", () => views.forEach((view) => view.report()));
+    python.addEventListener("slow", () => views.forEach((view) => view.pending() && view.note("Python has not answered yet. If it stays silent, it is started again.")));
     python.addEventListener("progress", ({ detail }) => views.forEach((view) => view.progress(detail)));
   }
   python.start();
@@ -92,6 +93,8 @@ class Exhibit {
     for (const move of ["click", "input", "keyup", "playing"]) this.view.player.root.addEventListener(move, remember);
     this.view.picture.addEventListener("keyup", remember);
     this.share = new Share(this, base);
+    // Whoever has touched a figure is past its first showing.
+    for (const name of ["pointerdown", "keydown"]) element.addEventListener(name, () => (this.played = true));
     element.querySelector("[data-do=send]")?.addEventListener("click", () => this.view.player.restart());
     this.table = element.querySelector(".data tbody");
     element.querySelector(".data")?.addEventListener("toggle", () => this.tabulate());

@@ -1,6 +1,7 @@
 // The page's side of Python: starts the worker, asks it, notices when it is gone. Newest setting wins.
 
-const PATIENCE_MS = 20_000; // a worker that does not answer this long is taken for dead and started again
+const SLOW_MS = 2_000; // an answer that takes longer is spoken of
+const PATIENCE_MS = 8_000; // a worker that does not answer this long is taken for dead and started again
 
 export class Python extends EventTarget {
   /** @param {URL} base  address of the site's root
@@ -84,7 +85,11 @@ export class Python extends EventTarget {
 
   watch() {
     clearTimeout(this.timer);
-    if (this.asked.size) this.timer = setTimeout(() => this.revive(), PATIENCE_MS);
+    if (!this.asked.size) return;
+    this.timer = setTimeout(() => {
+      this.tell("slow", {});
+      this.timer = setTimeout(() => this.revive(), PATIENCE_MS - SLOW_MS);
+    }, SLOW_MS);
   }
 
   /** Starts a new worker in place of one that is gone, and asks again for everything that was set. */

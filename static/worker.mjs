@@ -16,6 +16,7 @@ const turn = new MessageChannel(); // its message comes after those that pages h
 let said = { what: "progress", loaded: 0, total: 0 };
 let answer = null; // (figure, values) => [patch, [[id, bytes]...]] or a string that says what is wrong
 let python = null;
+let lean = false; // restored from its heap, without the files below it
 
 const files = new Files(folder, FILES, {
   compressed: query.has("compressed"),
@@ -57,7 +58,13 @@ function reply(port, figure, ask, values) {
   try {
     made = answer(figure, values);
   } catch (error) {
-    made = `Python could not answer: ${lastLine(error)}`;
+    if (lean) {
+      lean = false;
+      addFiles().then(() => reply(port, figure, ask, values), (fault) => wrong(port, figure, ask, fault));
+      return;
+    }
+    wrong(port, figure, ask, error);
+    return;
   }
   if (typeof made === "string") {
     port.postMessage({ what: "wrong", figure, ask, error: made });
@@ -65,6 +72,17 @@ function reply(port, figure, ask, values) {
   }
   const buffers = made[1].map(([id, bytes]) => [id, bytes.buffer]);
   port.postMessage({ what: "patch", figure, ask, json: made[0], buffers }, buffers.map(([, buffer]) => buffer));
+}
+
+const wrong = (port, figure, ask, error) =>
+  port.postMessage({ what: "wrong", figure, ask, error: `Python could not answer: ${lastLine(error)}` });
+
+/** Gives a restored Python the files that it was started without: what no rehearsal opened or imported is not in its heap. */
+async function addFiles() {
+  const [stdlib, site] = await Promise.all([files.bytes("stdlib.zip"), files.bytes("site.zip")]);
+  python.FS.writeFile("/lib/python314.zip", stdlib);
+  python.unpackArchive(site.buffer, "zip", { extractDir: SITE });
+  python.runPython("import importlib; importlib.invalidate_caches()");
 }
 
 const lastLine = (error) => String(error?.message ?? error).trim().split("\n").at(-1).slice(0, 300);
@@ -167,6 +185,7 @@ async function boot() {
   if (query.get("boot") !== "modules") {
     python = await restore().catch((error) => console.info(`Python starts without its snapshot: ${lastLine(error)}`));
   }
+  lean = Boolean(python);
   if (!python) {
     way = "modules";
     python = await fromModules();
