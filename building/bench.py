@@ -8,7 +8,7 @@ from statistics import median, quantiles
 
 from playwright.sync_api import Playwright, sync_playwright
 
-from building import rival, visits
+from building import browsers, rival, visits
 from building.places import Places
 
 FIGURES = ("prefill-decode", "kv-memory", "batching", "paging", "chunked-prefill", "speculative", "scoreboard", "settings")
@@ -20,7 +20,7 @@ MB = 1e6
 
 def run(places: Places, rounds: int = ROUNDS) -> int:
     """Measures and prints; returns the exit status, 1 where a bound of `BOUNDS` is missed."""
-    executable = visits.executable()
+    executable = browsers.environment(places)["CHROMIUM"]
     folder = rival.conversion(places)
     with sync_playwright() as playwright:
         times = starts(places, folder, playwright, executable, rounds)

@@ -1,6 +1,5 @@
 """Visits to a page by a browser with a profile of its own, and what they took: marks in milliseconds, bytes by file."""
 
-import os
 import tempfile
 import threading
 import time
@@ -166,9 +165,3 @@ def phone(context: BrowserContext, address: str, figure: str, name: str) -> dict
     found["python"] = float(page.evaluate("document.documentElement.dataset.python !== 'waiting'"))
     page.close()
     return found
-
-
-def executable() -> str:
-    """Chromium's path."""
-    from building import test  # looks for it, and installs it where it may
-    return os.environ.get("CHROMIUM") or test.browser()
