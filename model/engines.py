@@ -136,8 +136,8 @@ def note(m):
     if m.gpu.name in cards:
         return "measured on this card"
     wanted = terms.class_of(m.engine, m.gpu)
-    alike = [name for name in cards if terms.class_of(m.engine, catalogue.gpu(name)) == wanted]
-    return f"terms of its class, {wanted} ({', '.join(alike) if alike else 'none of which was measured with this engine'})"
+    alike = [card.label for card in map(catalogue.gpu, cards) if terms.class_of(m.engine, card) == wanted]
+    return f"terms of its class, {wanted} ({', '.join(alike) or 'none of which was measured with this engine'})"
 
 
 @functools.cache

@@ -12,7 +12,7 @@ from widgets.tokens import DARK, LIGHT, PEOPLE
 def test_a_plot_draws_nothing_of_its_own():
     p = plot("bar", 120, (0, 4), (0, 1))
     assert p.toolbar_location is None and not p.tools and not p.renderers and not p.grid and not p.axis
-    assert p.outline_line_color is None and p.background_fill_color is None and p.border_fill_color is None
+    assert p.outline_line_color is None and p.background_fill_color is None and p.border_fill_color == LIGHT["paper"]
     assert (p.height, p.sizing_mode, p.min_border_left, p.min_border_right) == (120, "stretch_width", 12, 12)
 
 

@@ -23,8 +23,9 @@ def plot(name: str, height: int, x: tuple[float, float], y: tuple[float, float],
     p = figure(name=f"plot:{name}", height=height, sizing_mode="stretch_width", toolbar_location=None, tools="",
                x_range=Range1d(*x, name=f"{name}.x"), y_range=Range1d(*y, name=f"{name}.y"),
                x_axis_type=None, y_axis_type=None, x_axis_location=None, y_axis_location=None,
+               # The border is painted: left transparent, it keeps bits of an earlier layout.
                min_border=0, min_border_left=max(left, BESIDE) if y_axis else left, min_border_right=right, outline_line_color=None,
-               background_fill_color=None, border_fill_color=None)
+               background_fill_color=None, border_fill_color=LIGHT["paper"])
     if log:
         p.x_scale = LogScale()
     if axis:
