@@ -60,4 +60,4 @@ def told(p: Promise) -> str:
     soon, first, late = map(ms, p.ttft_ms)
     each = "each " if min(p.fit, p.asked) > 1 else ""
     return (f"{name}: {fits}; {each}{likely} tokens/s (85 of 100 measurements: {slow} to {quick}), and the first token of "
-            f"{tokens(p.prompt)} of prompt after {first} ({soon} to {late}) if nobody else’s is read; {p.note}.")
+            f"{tokens(p.prompt)} of prompt after {first} ({soon} to {late}) if nobody else’s is processed; {p.note}.")

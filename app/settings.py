@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import param
 
-from model.machine import Machine
+from model.machine import DATASHEET, Machine
 from model.memory import UTILIZATION
 from model.settings import LlamaCppSettings, VllmSettings, llama_cpp_settings, vllm_defaults, vllm_settings
 from widgets.picture import Picture
@@ -205,7 +205,8 @@ def _moment(now: dict, clock_ms: np.ndarray, f: int) -> str:
 
 
 def _answer(s: Settings, m: Machine, t: Typed, run: Growing | None) -> str:
-    return " ".join(filter(None, (f"For {people(s.users)} at {tokens(s.context)}: {_llama_verdict(t)}", _vllm_verdict(t),
+    source = "By the datasheet, for" if m.engine == DATASHEET else "For"  # what both servers get stands beside it
+    return " ".join(filter(None, (f"{source} {people(s.users)} at {tokens(s.context)}: {_llama_verdict(t)}", _vllm_verdict(t),
                                   _limit(s, m), _load_verdict(run, t))))
 
 
