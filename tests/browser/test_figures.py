@@ -18,7 +18,7 @@ FACTS = {
     "prefill-decode": ("2,000 tokens in one pass of 194 ms", "bound by arithmetic", "16.06 GB", "15.9 ms", "62.8 tokens/s", "164 times"),
     "kv-memory": ("131,072 bytes a token", "36,769 tokens", "Four fit, six do not"),
     "batching": ("84 steps", "58 if"),
-    "paging": ("four of ten chats fit", "all ten chats fit"),
+    "paging": ("four of ten conversations fit", "all ten conversations fit"),
     "chunked-prefill": ("796 ms", "25.8 ms instead of 18.3 ms", "32 such passes", "824 ms"),
     "speculative": ("2.08 times as fast", "slower from 108 users on"),
     "scoreboard": ("53.8 tokens a second each", "not 6.3", "538 together", "8.6 times"),
