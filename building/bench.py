@@ -126,7 +126,7 @@ def slow_phone(places: Places, playwright: Playwright, executable: str, rounds: 
             with visits.profile(playwright, executable, viewport=visits.PHONE_SIZE, is_mobile=True, has_touch=True) as context:
                 since = len(site.sent)
                 rows.append(visits.phone(context, site.address, "prefill-decode", "prompt"))
-                rows[-1]["python"] = float(any(path.startswith("python/") for _, path, _ in site.sent[since:]))
+                rows[-1]["python"] = float(any(path.startswith("python/pyodide") for _, path, _ in site.sent[since:]))
     print("\nA slow phone (390 x 844, processor slowed 4 times, 150 ms, 1.6 Mbit/s), ms")
     bounds = []
     for words, mark, most in (("prose painted", "first-contentful-paint", 900), ("first figure playable", FIRST, 6000),

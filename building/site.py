@@ -29,6 +29,7 @@ from building.places import Places
 SOURCES = ("app", "model", "widgets", "static", "docs", "building")
 RUNTIME = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm")
 MANIFEST = "manifest.json"
+PART_BYTES = 8 << 20  # as in static/fetched.mjs
 RENDER = """
 import json, sys
 from app import site
@@ -105,10 +106,15 @@ def write_python(places: Places, folder: Path, modules: trim.Modules, taken: Pat
 
 
 def packed_listing(folder: Path) -> dict[str, dict]:
-    """{name: {bytes, sha256, br, gz}} of the files in `folder` that have both compressed forms."""
+    """{name: {bytes, sha256: [of each part], br, gz}} of the files in `folder` that have both compressed forms."""
     plain = [path for path in sorted(folder.iterdir()) if (folder / f"{path.name}.br").is_file()]
-    return {path.name: {"bytes": path.stat().st_size, "sha256": sha256(path.read_bytes()),
+    return {path.name: {"bytes": path.stat().st_size, "sha256": parts_sha256(path.read_bytes()),
                         **{form: (folder / f"{path.name}.{form}").stat().st_size for form in ("br", "gz")}} for path in plain}
+
+
+def parts_sha256(data: bytes) -> list[str]:
+    """The SHA-256 of each part of a file, as `fetched.mjs` checks them while the rest arrives."""
+    return [sha256(data[at:at + PART_BYTES]) for at in range(0, len(data), PART_BYTES)]
 
 
 def listing(folder: Path) -> dict[str, dict]:

@@ -14,6 +14,11 @@ export class Answers {
     return this.loading;
   }
 
+  /** True while they are on their way. */
+  get coming() {
+    return Boolean(this.loading) && !this.known;
+  }
+
   async fetch() {
     const response = await fetch(this.address);
     if (!response.ok) throw new Error(`${response.status}`);

@@ -1,12 +1,13 @@
 // Fetches Python's files, whole and right or not at all: a file cut off, altered, or answered by an error page is
 // noticed by its length and SHA-256, asked for once more past every cache, and then given up in words.
 const get = globalThis.fetch.bind(globalThis); // the worker lends Pyodide another one while it starts
+export const PART_BYTES = 8 << 20; // each part has its own SHA-256, computed while the next one arrives
 const SILENCE_MS = 30_000; // a download without a byte for so long is asked for again
 
 export class Files {
   /** @param {URL} base  folder of the files, ending in /
-   *  @param {Record<string, {bytes: number, sha256: string, br: number, gz: number}>} list  what each must be; br and gz
-   *    are the lengths of its compressed forms
+   *  @param {Record<string, {bytes: number, sha256: string[], br: number, gz: number}>} list  what each must be: SHA-256 of
+   *    its parts; br and gz are the lengths of its compressed forms
    *  @param {boolean} compressed  the host compresses by itself; else the .gz forms are fetched and unpacked here
    *  @param {string} version  of the build, part of each address
    *  @param {(loaded: number, total: number) => void} progress  bytes on the wire, of all files asked for so far */
@@ -76,6 +77,7 @@ export class Files {
     const whole = new Uint8Array(bytes);
     const reader = stream.getReader();
     let length = 0;
+    const digests = [];
     for (;;) {
       const { done, value } = await patient(reader.read(), name);
       if (done) break;
@@ -86,9 +88,12 @@ export class Files {
       whole.set(value, length);
       length += value.length;
       this.count(name, length / bytes);
+      while (globalThis.crypto?.subtle && digests.length < sha256.length && length >= Math.min(bytes, (digests.length + 1) * PART_BYTES)) {
+        digests.push(digest(whole.subarray(digests.length * PART_BYTES, (digests.length + 1) * PART_BYTES)));
+      }
     }
     if (length !== bytes) throw new Error(`${name} was cut off`);
-    if (globalThis.crypto?.subtle && (await digest(whole)) !== sha256) {
+    if ((await Promise.all(digests)).some((found, i) => found !== sha256[i])) {
       throw new Error(`${name} is not what this page was built with`);
     }
     return whole;

@@ -59,7 +59,8 @@ function startPython() {
     const options = { boot: query.get("boot"), compressed: remembered(compressed()), shared: Boolean(embedded) };
     python = new Python(base, options);
     python.addEventListener("state", ({ detail }) => {
-      if (detail.state === "live" && !embedded) idle(() => keepPython(base, root.dataset.version, options.compressed, root.dataset.boot));
+      if (embedded || !["live", "failed"].includes(detail.state)) return;
+      idle(() => afterPython(detail.state === "live" && options));
     });
     python.addEventListener("answer", ({ detail }) => views.get(detail.figure)?.answer(detail));
     python.addEventListener("wrong", ({ detail }) => views.get(detail.figure)?.refuse(detail.error));
@@ -69,6 +70,15 @@ function startPython() {
   }
   python.start();
   return python;
+}
+
+let after;
+/** What would only be in Python's way: keeping the site for later, and the figures further down. */
+function afterPython(options) {
+  if (!after && navigator.serviceWorker) keep(base, root.dataset.version);
+  if (!after) drawRest();
+  after = true;
+  if (options) keepPython(base, root.dataset.version, options.compressed, root.dataset.boot);
 }
 
 /** One figure with its controls, its address and its answers. */
@@ -118,7 +128,7 @@ class Exhibit {
       performance.mark("first-figure");
       root.dispatchEvent(new Event("first-figure"));
     }
-    const settle = () => this.pending() && this.resolve(performance.now());
+    const settle = () => this.pending() && this.resolve(this.moved ?? performance.now());
     this.answers.load().then(settle, settle);
     if (python) settle();
     this.arrive();
@@ -158,7 +168,8 @@ class Exhibit {
     this.view.player.pause();
     numbers.follow(this.id, this.controls.values);
     remember();
-    this.resolve(performance.now());
+    this.moved = performance.now();
+    this.resolve(this.moved);
   }
 
   /** Gets the picture to the present settings: from what was computed at build time, or from Python. */
@@ -178,6 +189,10 @@ class Exhibit {
         this.take({ json: patch }, values, since);
         return;
       }
+    }
+    if (!python && this.answers.coming) { // `open` looks again when they are here
+      this.report();
+      return;
     }
     if (!python && !this.asked && (framed || thrifty())) {
       this.report();
@@ -385,13 +400,9 @@ observe();
 lightParts();
 if (!embedded) idle(() => views.values().next().value.draw()); // wherever it stands: Python waits for it
 root.addEventListener("first-figure", () => {
-  if (!embedded && navigator.serviceWorker) idle(() => keep(base, root.dataset.version));
   if (embedded || thrifty()) return;
-  idle(() => {
-    startPython();
-    for (const [figure, values] of early) python.ask(figure, values);
-    early.clear();
-    drawRest();
-  });
+  startPython();
+  for (const [figure, values] of early) python.ask(figure, values);
+  early.clear();
 }, { once: true });
 addEventListener("beforeprint", () => views.forEach(({ view }) => view.document && view.player.go(view.about().telling)));

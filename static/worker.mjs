@@ -13,6 +13,8 @@ const folder = new URL("python/", import.meta.url);
 const ports = new Set();
 const asks = new Map(); // one of each page and figure: the newest
 const turn = new MessageChannel(); // its message comes after those that pages have sent already
+const OFTEN_MS = 100; // a page is told of progress no more often
+let told = -OFTEN_MS;
 let said = { what: "progress", loaded: 0, total: 0 };
 let answer = null; // (figure, values) => [patch, [[id, bytes]...]] or a string that says what is wrong
 let python = null;
@@ -21,7 +23,11 @@ let lean = false; // restored from its heap, without the files below it
 const files = new Files(folder, FILES, {
   compressed: query.has("compressed"),
   version: VERSION,
-  progress: (loaded, total) => { if (said.what === "progress") tell({ what: "progress", loaded, total }); },
+  progress: (loaded, total) => {
+    if (said.what !== "progress" || (loaded < total && performance.now() - told < OFTEN_MS)) return;
+    told = performance.now();
+    tell({ what: "progress", loaded, total });
+  },
 });
 
 function tell(message) {
@@ -91,16 +97,20 @@ const once = (make) => { let made; return () => (made ??= make()); };
 const runtime = once(() => Promise.all([files.script("pyodide.mjs"), files.script("pyodide.asm.mjs")]));
 const machine = once(() => files.wasm("pyodide.asm.wasm"));
 const libraries = once(() => Promise.all(SNAPSHOT.libraries.map(async (name) => [name, await files.bytes(name.split("/").pop())])));
+const compiled = once(async () => new Map(await Promise.all( // by length, which no two of them share
+  (await libraries()).map(async ([, bytes]) => [bytes.length, await WebAssembly.compile(bytes)]))));
 
 /** Pyodide, with our files: by itself it would fetch two of them, and wait for ever for one that is damaged. */
 async function load(stdlib, options) {
-  const [{ loadPyodide }, { default: create }] = await runtime();
-  const native = { fetch: globalThis.fetch, instantiate: WebAssembly.instantiateStreaming };
+  const [[{ loadPyodide }, { default: create }], known] = await Promise.all([runtime(), compiled()]);
+  const native = { fetch: globalThis.fetch, instantiate: WebAssembly.instantiateStreaming, Module: WebAssembly.Module };
   globalThis.fetch = async (address) => new Response(String(address).endsWith(".wasm") ? null : stdlib);
   WebAssembly.instantiateStreaming = async (_, imports) => {
     const module = await machine();
     return { module, instance: await WebAssembly.instantiate(module, imports) };
   };
+  // Emscripten compiles each library while everything waits: it gets those that were compiled meanwhile.
+  WebAssembly.Module = new Proxy(native.Module, { construct: (made, [bytes]) => known.get(bytes.byteLength) ?? new made(bytes) });
   try {
     const started = loadPyodide({ indexURL: folder.href, lockFileContents: LOCK, packageBaseUrl: folder.href, env: ENV, ...options(create) });
     // Where the machine fails, Pyodide says so on the console and never ends.
@@ -108,12 +118,13 @@ async function load(stdlib, options) {
   } finally {
     globalThis.fetch = native.fetch;
     WebAssembly.instantiateStreaming = native.instantiate;
+    WebAssembly.Module = native.Module;
   }
 }
 
 /** Python as the build left it, documents and all. Throws where this engine cannot take it. */
 async function restore() {
-  machine().catch(() => {});
+  for (const early of [machine(), compiled()]) early.catch(() => {});
   const [heap, loaded] = await Promise.all([files.bytes("heap.bin"), libraries()]);
   let known;
   const py = await load(new Uint8Array(), (create) => ({
@@ -150,7 +161,7 @@ function complete(heap, fresh) {
 
 /** Python from its modules, as slow as starting is. */
 async function fromModules() {
-  const wanted = [files.bytes("stdlib.zip"), files.bytes("site.zip"), libraries(), machine()];
+  const wanted = [files.bytes("stdlib.zip"), files.bytes("site.zip"), libraries(), machine(), compiled()];
   const [stdlib, site, loaded] = await Promise.all(wanted);
   const py = await load(stdlib, (create) => ({ createPyodideModule: withLibraries(create, loaded) }));
   py.unpackArchive(site.buffer, "zip", { extractDir: SITE });
