@@ -121,9 +121,15 @@ def _template(name: str):
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
     environment = Environment(loader=FileSystemLoader(HERE / "templates"), autoescape=True, trim_blocks=True)
-    environment.filters["cell"] = lambda v: f"{v:,.3f}".rstrip("0").rstrip(".") if isinstance(v, float) else (
-        f"{v:,}" if isinstance(v, int) else v)
+    environment.filters["cell"] = cell
     return environment
+
+
+def cell(value) -> str:
+    """A cell of a table of data, numbers to three places; static/page.mjs writes the same."""
+    if isinstance(value, float):
+        return f"{value:,.3f}".rstrip("0").rstrip(".")
+    return f"{value:,}" if isinstance(value, int) else value
 
 
 def _style() -> str:

@@ -8,6 +8,7 @@ from playwright.sync_api import Browser, Page, TimeoutError
 
 from app.order import figure
 from app.parameters import Parameter, parameters
+from app.site import cell
 
 from .conftest import FIGURES, ROOT
 from .expected import EXPECTED
@@ -155,7 +156,7 @@ def test_the_table_is_the_present_settings(opened) -> None:
         put(page, figure_id, {**f.defaults(), f.main: value})
         rows = table_text(page, figure_id)
         computed = f.compute(f.settings(**{f.main: value})).table[1]
-        assert len(rows) == len(computed) and rows[0].startswith(str(computed[0][0]))
+        assert len(rows) == len(computed) and rows[0].startswith(cell(computed[0][0]))
         assert rows != before or computed == f.compute(f.settings()).table[1]
 
 
