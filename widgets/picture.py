@@ -122,6 +122,8 @@ def _small(rows):
 
 
 def _plain(value):
-    """A number or word as JSON has it; digits past the seventh are the computer's, not the model's."""
+    """A number or word as JSON has it: whole numbers whole, of others the seven digits that are the model's."""
     value = value.item() if isinstance(value, np.generic) else value
-    return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value
+    if not isinstance(value, float) or value.is_integer():
+        return value
+    return float(f"{value:.{DIGITS}g}")

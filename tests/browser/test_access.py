@@ -94,7 +94,7 @@ def test_the_keyboard_alone_plays_steps_and_changes(page: Page, site: str) -> No
     page.keyboard.press("Tab")
     expect(page.locator(".picture")).to_be_focused()
     said = page.locator("#kv-memory-status")
-    for key, words in (("Home", "Nobody is here yet."), ("ArrowRight", "One person of 10"), ("End", "Ten people at 8,192")):
+    for key, words in (("Home", "Nobody is here yet."), ("ArrowRight", "One of ten people"), ("End", "Ten people at 8,192")):
         page.keyboard.press(key)
         expect(said).to_contain_text(words)
     page.keyboard.press(" ")
