@@ -73,10 +73,9 @@ function startPython() {
 }
 
 let after;
-/** What would only be in Python's way: keeping the site for later, and the figures further down. */
+/** What would only be in Python's way: keeping the site for later. */
 function afterPython(options) {
   if (!after && navigator.serviceWorker) keep(base, root.dataset.version);
-  if (!after) drawRest();
   after = true;
   if (options) keepPython(base, root.dataset.version, options.compressed, root.dataset.boot);
 }
@@ -404,5 +403,6 @@ root.addEventListener("first-figure", () => {
   startPython();
   for (const [figure, values] of early) python.ask(figure, values);
   early.clear();
+  drawRest(); // meanwhile: once Python is there, nothing of the page changes
 }, { once: true });
 addEventListener("beforeprint", () => views.forEach(({ view }) => view.document && view.player.go(view.about().telling)));
