@@ -140,7 +140,7 @@ def closed_loop(row):
     from model.predict import prefill_ms  # predict knows this module: imported late
     m, people = rows.machine_of(row), rows.people_of(row)
     prompt, output = (rows.first_number(row.text(c)) for c in ("prompt_tokens", "context_or_output"))
-    if not people or output is None:
+    if not people or not output:
         raise ValueError("how many people there are (load) and how long their replies are (context_or_output)")
     prompt = prompt or 0.0
     contexts = prompt + np.linspace(0.0, output, 65)
