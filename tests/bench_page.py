@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from building import serve
-from building.test import browser as chromium
+from building.browsers import chromium
 from tests.browser.conftest import DIST, FIGURES, FLAGS
 from tests.browser.reader import DRAG, WORKER_BYTES, essay, live
 
