@@ -30,6 +30,8 @@ from model.rows import Row, numbers_in, read_rows
 from model.settings import llama_cpp_settings
 from model.speculation import speculate
 
+from widgets.plots import PART
+
 from . import order, words
 from .figure import Figure
 from .parameters import parameter
@@ -41,7 +43,6 @@ FILTERS = {name: getattr(words, name) for name in ("count", "digits", "gb", "ms"
 MODEL = dict(pass_cost=model.pass_cost, kv_memory=model.kv_memory, machine=model.machine, gpu=model.gpu, llm=model.llm,
              chunked_prefill=chunked_prefill, pages=pages, speculate=speculate,
              llama_cpp_settings=llama_cpp_settings, numbers_in=numbers_in)
-PART = "part:"  # what widgets.plots puts before the name of a part
 PLACE = '<div id="place-of-{}"></div>'
 
 
