@@ -17,9 +17,15 @@ def parser() -> argparse.ArgumentParser:
     serving.add_argument("--port", type=port, default=8000)
     benching = commands.add_parser("bench", help="build and measure: how soon the page is there, against a stock conversion")
     benching.add_argument("--rounds", type=int, default=5, choices=range(1, 21), metavar="N", help="of each start; default 5")
-    testing = commands.add_parser("test", help="build and run every test, browser included")
-    testing.add_argument("rest", nargs=argparse.REMAINDER, help="options for pytest")
+    commands.add_parser("test", help="build and run every test, browser included; what follows is for pytest", add_help=False)
     return main
+
+
+def parse(arguments: list[str]) -> argparse.Namespace:
+    """The options; what follows `test` stands in `rest`, for pytest."""
+    if arguments[:1] == ["test"]:
+        return argparse.Namespace(command="test", rest=arguments[1:])
+    return parser().parse_args(arguments)
 
 
 def port(text: str) -> int:
@@ -32,7 +38,7 @@ def port(text: str) -> int:
 
 def main(arguments: list[str], root: Path) -> int:
     """Carries out a command; returns the exit status. A fault is one line on standard error."""
-    options = parser().parse_args(arguments)
+    options = parse(arguments)
     try:
         venv.enter(root, "requirements-test.txt" if options.command in ("test", "bench") else "requirements.txt")
         return run(options, root)
