@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import dropwhile
 
 import panel as pn
 import param
@@ -98,6 +99,7 @@ class Live:
         self.picture = figure.compute(self.settings)
         self._listeners: list[Callable[[Picture], None]] = []
         self._draw(self.picture)
+        self._layer()
         self.widgets = {c.name: widget(self.settings, c) for c in figure.controls}
         self.settings.param.watch(self._changed, [c.name for c in figure.controls])
 
@@ -131,6 +133,14 @@ class Live:
     def _draw(self, picture: Picture) -> None:
         for model, attribute, value in changes(picture, self.models):
             setattr(model, attribute, value)
+
+    def _layer(self) -> None:
+        """Puts each plot's first moving renderer and all after it on Bokeh's overlay, which is painted apart from the rest:
+        while a figure plays, what stands still is not painted again."""
+        moving = self.picture.moving_names()
+        for plot in self.plots:
+            for renderer in dropwhile(lambda r: r.data_source.name not in moving, plot.renderers):
+                renderer.level = "overlay"
 
     def follow(self) -> None:
         """Lets the plots follow every change: for a Panel server or a notebook, where no page applies patches."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import brotli
 
-from building.files import sha256, write_whole
+from building.files import sha256, used, write_whole
 from building.places import Places
 
 TEXT = (".html", ".css", ".js", ".mjs", ".json", ".svg", ".txt", ".webmanifest", ".xml", ".md")
@@ -36,4 +36,4 @@ def _beside(places: Places, path: Path, form: str) -> None:
     kept = places.cache / "packed" / f"{sha256(data)}.{form}"
     if not kept.is_file():
         write_whole(kept, packed(data, form))
-    (path.parent / f"{path.name}.{form}").write_bytes(kept.read_bytes())
+    (path.parent / f"{path.name}.{form}").write_bytes(used(kept).read_bytes())

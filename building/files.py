@@ -5,6 +5,7 @@ import hashlib
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -80,7 +81,21 @@ def cached_folder(store: Path, key: str, make: Callable[[Path], None]) -> Path:
         with new_folder(folder) as draft:
             make(draft)
             (draft / LIST).write_text(_listing(draft))
+    used(folder)
     return folder
+
+
+def used(path: Path) -> Path:
+    """Notes on a kept file or folder that it was of use today."""
+    os.utime(path)
+    return path
+
+
+def prune(store: Path, days: float) -> None:
+    """Removes from a store what was of no use for so many days."""
+    for path in store.iterdir() if store.is_dir() else ():
+        if path.stat().st_mtime < time.time() - 86_400 * days:
+            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
 
 
 LIST = ".sha256"

@@ -23,12 +23,13 @@ from pathlib import Path
 from building import licences, parts, snapshot, trim
 from building.compress import compress
 from building.faults import Fault
-from building.files import new_folder, sha256, sha256_of_files
+from building.files import new_folder, prune, sha256, sha256_of_files
 from building.places import Places
 
 SOURCES = ("app", "model", "widgets", "static", "docs", "building")
 RUNTIME = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm")
 MANIFEST = "manifest.json"
+KEPT_DAYS = 30  # what the cache holds of builds that nobody makes any more
 PART_BYTES = 8 << 20  # as in static/fetched.mjs
 RENDER = """
 import json, sys
@@ -61,6 +62,8 @@ def build(places: Places) -> str:
             (draft / name).write_text(text, encoding="utf-8")
         compress(places, draft)
         (draft / MANIFEST).write_text(json.dumps({"version": version, "files": listing(draft)}, indent=0))
+    for store in ("made", "packed"):
+        prune(places.cache / store, KEPT_DAYS)
     return version
 
 

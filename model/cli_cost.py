@@ -34,7 +34,7 @@ def one_pass(args):
     cost = pass_cost(m, args.users, args.context, args.prompt_tokens, args.prompt_offset)
     data = {**asked(m, users=args.users, context=args.context, prompt_tokens=args.prompt_tokens), **asdict(cost)}
     held = f" with {many(args.context, 'token')} each" if args.context else ""
-    parts = [f"{people(args.users)}{held} get one token more"] if args.users else []
+    parts = [f"{people(args.users)}{held} {'gets' if args.users == 1 else 'get'} one token more"] if args.users else []
     parts += [f"{many(args.prompt_tokens, 'token')} of a prompt read"] if args.prompt_tokens else []
     lines = [("pass", ms(cost.pass_ms), f"bound by {cost.bound_by}"),
              ("bytes read", gb(cost.bytes), "weights, and the KV cache of all who run"),

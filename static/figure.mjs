@@ -19,24 +19,18 @@ export class FigureView {
     this.picture.addEventListener("keydown", (event) => this.key(event));
   }
 
-  /** Draws the document for the first time, beside the still picture and then instead of it. */
-  async open(json) {
-    const { embed, require, logger } = globalThis.Bokeh;
+  /** Draws the document for the first time, beside the still picture and then instead of it.
+   *  @param {object} json  the figure's document  @param {() => Promise} rest  waited for between two tasks */
+  async open(json, rest) {
+    const { require, logger } = globalThis.Bokeh;
     logger.set_level("warn");
     const { Document } = require("document");
     this.document = Document.from_json(json);
     this.byName = new Map([...this.document.all_models].filter((m) => m.name).map((m) => [m.name, m]));
     paint(this.document.all_models);
-    this.holder.hidden = false;
-    const plots = json.roots.filter(({ name }) => name === "Figure");
-    const places = plots.map(({ attributes }) => {
-      const place = document.createElement("div");
-      place.style.height = `${attributes.height}px`;
-      this.holder.append(place);
-      return place;
-    });
-    await embed.add_document_standalone(this.document, this.holder, places);
     this.plots = this.document.roots().filter(({ type }) => type === "Figure");
+    this.holder.hidden = false;
+    await this.build(this.plots, rest);
     this.element.classList.add("drawn");
     this.read(this.about().telling);
     onTheme(() => {
@@ -48,6 +42,28 @@ export class FigureView {
       this.keepRoom();
     }).observe(this.holder);
     new IntersectionObserver((entries) => this.player.glimpse(entries.at(-1).isIntersecting)).observe(this.picture);
+  }
+
+  // What Bokeh's embed.add_document_standalone does in one go, in small tasks: between two of them the page may scroll.
+  async build(plots, rest) {
+    const { require, index } = globalThis.Bokeh;
+    const { ViewManager } = require("core/view_manager");
+    const views = new ViewManager([], index);
+    this.document.views_manager = views;
+    for (const plot of plots) {
+      await rest();
+      const place = document.createElement("div");
+      place.style.height = `${plot.height}px`;
+      this.holder.append(place);
+      const view = await views.build_view(plot);
+      await rest();
+      plot.hold_render = true; // its place first, its picture in a task of its own
+      view.build(place);
+      await rest();
+      plot.hold_render = false;
+      index.add(view);
+    }
+    await rest();
   }
 
   about() {

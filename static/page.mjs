@@ -4,6 +4,7 @@ import { readAddress, writeAddress } from "./address.mjs";
 import { Controls } from "./controls.mjs";
 import { FigureView } from "./figure.mjs";
 import { keep, keepPython, remembered } from "./keeping.mjs";
+import { lean } from "./lean.mjs";
 import { Numbers } from "./numbers.mjs";
 import { Python } from "./python.mjs";
 import { Share } from "./share.mjs";
@@ -19,6 +20,10 @@ const address = readAddress(location.search, figures, embedded);
 const query = new URLSearchParams(location.search.slice(0, 4000));
 const idle = globalThis.requestIdleCallback ?? ((callback) => setTimeout(callback, 1));
 
+const whenIdle = () => new Promise((resolve) => idle(resolve));
+const soon = () => new Promise((resolve) => setTimeout(resolve));
+const started = () => performance.getEntriesByName("first-figure").length > 0;
+
 let python;
 let bokeh;
 const views = new Map(); // figure -> Exhibit
@@ -33,7 +38,7 @@ function drawing() {
   bokeh ??= new Promise((resolve, reject) => {
     const script = document.createElement("script");
     script.src = new URL("bokeh.min.js", base);
-    script.onload = resolve;
+    script.onload = () => resolve(lean(globalThis.Bokeh, soon));
     script.onerror = () => reject(new Error("the drawing library could not be loaded"));
     document.head.append(script);
   });
@@ -122,8 +127,9 @@ class Exhibit {
   async open() {
     const [response] = await Promise.all([fetch(new URL(`figures/${this.id}.json`, base)), drawing()]);
     if (!response.ok) throw new Error("its frames could not be loaded");
-    await this.view.open(await response.json().then(root.dataset.teach ? enlarged : (json) => json));
-    if (!performance.getEntriesByName("first-figure").length) {
+    const json = await response.json().then(root.dataset.teach ? enlarged : (json) => json);
+    await this.view.open(json, this.inView || !started() ? soon : whenIdle);
+    if (!started()) {
       performance.mark("first-figure");
       root.dispatchEvent(new Event("first-figure"));
     }
@@ -219,7 +225,7 @@ class Exhibit {
   /** What the model would not compute: the reader is told; settings that came with the address make room for the usual. */
   refuse(error) {
     if (!this.changedByHand) {
-      tell([`${error} The usual settings are shown instead.`]);
+      tell([`${ended(error)} The usual settings are shown instead.`]);
       for (const [name, value] of Object.entries(this.defaults)) this.controls.set(name, value);
       numbers.follow(this.id, this.controls.values);
       this.resolve(performance.now());
@@ -259,7 +265,7 @@ class Exhibit {
     this.retry.hidden = !failed && !unasked;
     this.retry.textContent = failed ? "Try again" : "Show these settings";
     if (failed) this.note(`Python could not be loaded (${python.error}). ${waiting ? "The picture shows the settings before." : "The figure plays its first settings."}`);
-    else if (this.refused) this.note(`${this.refused} The picture shows the settings before.`);
+    else if (this.refused) this.note(`${ended(this.refused)} The picture shows the settings before.`);
     else if (unasked) this.note("The picture shows the usual settings; the ones in the address take Python, which loads when you ask.");
     else if (waiting && python?.state !== "live") this.note("Waiting for Python to answer this setting.");
     else this.note("");
@@ -298,6 +304,9 @@ class Exhibit {
     }));
   }
 }
+
+/** An error as a sentence: another follows. */
+const ended = (words) => (/[.!?]$/.test(words) ? words : `${words}.`);
 
 const ENLARGED = 1.5; // in a classroom
 

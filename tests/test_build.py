@@ -3,7 +3,9 @@
 import errno
 import http.client
 import json
+import os
 import threading
+import time
 
 import pytest
 
@@ -60,6 +62,17 @@ def test_what_is_kept_is_made_again_only_where_it_is_no_longer_right(tmp_path, h
     harm(files.cached_folder(tmp_path, "key", make))
     folder = files.cached_folder(tmp_path, "key", make)
     assert (folder / "a").read_text() == "right" and len(made) == times and not (folder / "b").exists()
+
+
+def test_what_nobody_used_for_long_leaves_the_cache(tmp_path):
+    for name, days in (("old", 40), ("new", 1)):
+        folder = files.cached_folder(tmp_path, name, lambda folder: (folder / "a").write_text("made"))
+        os.utime(folder, (time.time() - 86_400 * days,) * 2)
+        (tmp_path / f"{name}.br").write_text("packed")
+        os.utime(tmp_path / f"{name}.br", (time.time() - 86_400 * days,) * 2)
+    files.prune(tmp_path, 30)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["new", "new.br"]
+    files.prune(tmp_path / "missing", 30)
 
 
 # --- parts -----------------------------------------------------------------------------------------------------------

@@ -84,8 +84,11 @@ class Picture:
 
     def source_names(self) -> list[str]:
         """All sources that the figure's plots draw from."""
-        moving = {key.split(".")[0] for key in self.frames} - {"say"}
-        return sorted(set(self.sources) | moving)
+        return sorted(set(self.sources) | self.moving_names())
+
+    def moving_names(self) -> set[str]:
+        """Those of them that change from frame to frame."""
+        return {key.split(".")[0] for key in self.frames} - {"say"}
 
 
 def changes(picture: Picture, models: dict[str, object]) -> list[tuple[object, str, object]]:

@@ -64,35 +64,41 @@ def blocks(p: figure, name: str, color: str, *, part: str = "", alpha: float = 1
     fill = _colour(color)
     look = dict(fill_color=None, hatch_pattern="/", hatch_color=_colour(hatch), hatch_scale=9, hatch_weight=1,
                 hatch_alpha=alpha) if hatch else dict(fill_color=fill, fill_alpha=alpha)
-    return p.quad("left", "right", "top", "bottom", source=_source(p, name, "left", "right", "bottom", "top"),
-                  line_color=_colour(line) if line else None, line_width=1, name=PART + (part or name), **look)
+    return _plain(p.quad("left", "right", "top", "bottom", source=_source(p, name, "left", "right", "bottom", "top"),
+                         line_color=_colour(line) if line else None, line_width=1, name=PART + (part or name), **look))
 
 
 def lines(p: figure, name: str, color: str, *, width: float = 1.5, dash: str = "solid", part: str = ""):
     """Straight strokes from source `name` (x0, y0, x1, y1)."""
-    return p.segment("x0", "y0", "x1", "y1", source=_source(p, name, "x0", "y0", "x1", "y1"),
-                     line_color=_colour(color), line_width=width, line_dash=dash, name=PART + (part or name))
+    return _plain(p.segment("x0", "y0", "x1", "y1", source=_source(p, name, "x0", "y0", "x1", "y1"),
+                            line_color=_colour(color), line_width=width, line_dash=dash, name=PART + (part or name)))
 
 
 def labels(p: figure, name: str, color: str, *, align: str = "left", baseline: str = "middle", bold: bool = False,
            size: int = TEXT_PX, part: str = ""):
     """Words from source `name` (x, y, text and, to hide what would not fit, room: the width there is, in x units)."""
-    return p.text("x", "y", "shown", source=_source(p, name, "x", "y", "text", "shown"), text_color=_colour(color),
-                  text_align=align, text_baseline=baseline, text_font=value(UI_FONT), text_font_size=f"{size}px",
-                  text_font_style="bold" if bold else "normal", name=PART + (part or name))
+    return _plain(p.text("x", "y", "shown", source=_source(p, name, "x", "y", "text", "shown"), text_color=_colour(color),
+                         text_align=align, text_baseline=baseline, text_font=value(UI_FONT), text_font_size=f"{size}px",
+                         text_font_style="bold" if bold else "normal", name=PART + (part or name)))
 
 
 def curve(p: figure, name: str, color: str, *, width: float = 2, dash: str = "solid", part: str = ""):
     """One line through the points of source `name` (x, y)."""
-    return p.line("x", "y", source=_source(p, name, "x", "y"), line_color=_colour(color), line_width=width,
-                  line_dash=dash, name=PART + (part or name))
+    return _plain(p.line("x", "y", source=_source(p, name, "x", "y"), line_color=_colour(color), line_width=width,
+                         line_dash=dash, name=PART + (part or name)))
 
 
 def dots(p: figure, name: str, color: str, *, size: int = 9, hollow: bool = False, part: str = ""):
     """Dots from source `name` (x, y)."""
     colour = _colour(color)
-    return p.scatter("x", "y", source=_source(p, name, "x", "y"), size=size, line_color=colour, line_width=1.5,
-                     fill_color=LIGHT["paper"] if hollow else colour, name=PART + (part or name))
+    return _plain(p.scatter("x", "y", source=_source(p, name, "x", "y"), size=size, line_color=colour, line_width=1.5,
+                            fill_color=LIGHT["paper"] if hollow else colour, name=PART + (part or name)))
+
+
+def _plain(renderer):
+    """The renderer without looks of their own for what is selected and what is not: nothing here can be."""
+    renderer.selection_glyph = renderer.nonselection_glyph = renderer.glyph
+    return renderer
 
 
 def _colour(color: str) -> str:

@@ -1,0 +1,30 @@
+// Bokeh prepares each renderer in five manners: as it is, muted, selected, not selected, decimated. Nothing of ours can be
+// selected or zoomed: those three are left out. It halves the work of the first drawing and of every change after it.
+
+class Absent {
+  constructor(model) {
+    this.model = model;
+  }
+  *children() {}
+}
+for (const name of ["set_base", "set_data", "set_visuals", "after_visuals", "after_lazy_visuals", "map_data", "remove"]) {
+  Absent.prototype[name] = () => {};
+}
+
+const TASK_MS = 25; // a plot of many renderers takes longer than a frame: it is built in pieces
+
+/** Lets BokehJS (of the release that is pinned) build the first view of a renderer and the muted one.
+ *  @param {() => Promise} rest  waited for after every few of them */
+export function lean({ require }, rest) {
+  const { GlyphRendererView } = require("models/renderers/glyph_renderer");
+  const { build_glyph_view } = GlyphRendererView.prototype;
+  let since = 0;
+  GlyphRendererView.prototype.build_glyph_view = async function (model) {
+    if (this.glyph && model !== this.model.muted_glyph) return new Absent(this.glyph.model);
+    if (performance.now() - since > TASK_MS) {
+      await rest();
+      since = performance.now();
+    }
+    return build_glyph_view.call(this, model);
+  };
+}
