@@ -1,12 +1,13 @@
 // The page's side of the service worker: registers it, and tells it which of Python's files this browser uses.
 
-/** Whether the host compresses, as the first visit found: files that the service worker gives do not tell. */
+/** Whether the host compresses, as was found last: files that come from a cache or from the service worker do not tell.
+ *  @param {boolean | null} found  null where this page's files do not tell either */
 export function remembered(found) {
   try {
-    if (!navigator.serviceWorker?.controller) localStorage.setItem("host-compresses", found ? "1" : "0");
+    if (found !== null && !navigator.serviceWorker?.controller) localStorage.setItem("host-compresses", found ? "1" : "0");
     return localStorage.getItem("host-compresses") === "1";
   } catch {
-    return found; // storage may be forbidden
+    return Boolean(found); // storage may be forbidden
   }
 }
 

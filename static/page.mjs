@@ -38,25 +38,34 @@ function drawing() {
   bokeh ??= new Promise((resolve, reject) => {
     const script = document.createElement("script");
     script.src = new URL("bokeh.min.js", base);
-    script.onload = () => resolve(lean(globalThis.Bokeh, soon));
+    script.onload = () => {
+      remembered(compressed()); // for the embeds beside this one, which find the script in a cache
+      resolve(lean(globalThis.Bokeh, soon));
+    };
     script.onerror = () => reject(new Error("the drawing library could not be loaded"));
     document.head.append(script);
   });
   return bokeh;
 }
 
+/** How BokehJS came, if over the line: what came from a cache says nothing about the line, or the host. */
+function measured() {
+  const [script] = performance.getEntriesByName(new URL("bokeh.min.js", base).href);
+  return script?.encodedBodySize && script.transferSize >= script.encodedBodySize ? script : null;
+}
+
 /** Whether the reader's line is slow or metered: then nothing large is fetched unasked. */
 function thrifty() {
   const line = navigator.connection;
   if (line?.saveData || /2g|3g/.test(line?.effectiveType ?? "")) return true; // its downlink is a guess until it has seen traffic
-  const [script] = performance.getEntriesByName(new URL("bokeh.min.js", base).href);
-  return Boolean(script?.transferSize) && script.transferSize / script.duration < 400; // bytes a millisecond: 3.2 Mbit/s
+  const script = measured();
+  return Boolean(script) && script.transferSize / script.duration < 400; // bytes a millisecond: 3.2 Mbit/s
 }
 
-/** Whether the host compresses what it serves, so that Python's files need not be unpacked in the page. */
+/** Whether the host compresses what it serves, so that Python's files need not be unpacked in the page; null if unknown. */
 function compressed() {
-  const [script] = performance.getEntriesByName(new URL("bokeh.min.js", base).href);
-  return Boolean(script?.decodedBodySize) && script.encodedBodySize < script.decodedBodySize * 0.25;
+  const script = measured();
+  return script && script.encodedBodySize < script.decodedBodySize * 0.25;
 }
 
 function startPython() {
