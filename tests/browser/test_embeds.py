@@ -5,7 +5,7 @@ import json
 import re
 
 import pytest
-from playwright.sync_api import Frame, Page, expect
+from playwright.sync_api import Error, Frame, Page, expect
 
 from .conftest import DIST, FIGURES, drawn, until
 
@@ -13,7 +13,7 @@ WIDTHS = (320, 768, 1200)
 GAP_PX = 8
 MEASURE = """() => {
     const main = document.querySelector('main').getBoundingClientRect(), root = document.documentElement;
-    return {gap: innerHeight - main.bottom, over: root.scrollHeight - root.clientHeight, bar: innerWidth - root.clientWidth,
+    return {framed: root.dataset.framed, gap: innerHeight - main.bottom, over: root.scrollHeight - root.clientHeight, bar: innerWidth - root.clientWidth,
             wide: root.scrollWidth - root.clientWidth, height: innerHeight};
 }"""
 FITS = """() => {
@@ -65,7 +65,10 @@ def embeds(page: Page, site: str) -> list[Frame]:
 
 def fits(frame: Frame) -> dict:
     frame.frame_element().scroll_into_view_if_needed()  # off screen a browser lays frames out when it likes
-    until(frame, f"({FITS})()")
+    try:
+        until(frame, f"({FITS})()")
+    except Error as error:
+        raise AssertionError(f"{frame.url}: {frame.evaluate(MEASURE)}") from error
     return frame.evaluate(MEASURE)
 
 
