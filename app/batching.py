@@ -1,6 +1,8 @@
 """batching: a static batch waits for its longest reply, a continuous one refills a slot at the next step."""
 from __future__ import annotations
 
+import random
+
 import numpy as np
 import param
 
@@ -39,7 +41,8 @@ class Settings(MachineSettings):
         written = self.param.replies.parse(self.replies)
         if not self.seed:
             return written
-        return tuple(np.random.default_rng(self.seed).integers(DRAWN[0], DRAWN[1] + 1, len(written)).tolist())
+        luck = random.Random(self.seed)
+        return tuple(luck.randint(*DRAWN) for _ in written)
 
 
 def compute(s: Settings) -> Picture:

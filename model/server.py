@@ -35,9 +35,10 @@ def serve(m: Machine, rate: float = 1.0, prompt: int = 512, output: int = 128, r
     """
     page_size, shared_prompt = whole("page_size", page_size, 1, 1_000_000), whole("shared_prompt", shared_prompt, 0)
     count = _count(requests, arrivals=arrivals, prompts=prompts, outputs=outputs)
-    rng = np.random.default_rng(whole("seed", seed, 0))
-    arrival_ms = _arrivals(arrivals, rate, count, rng)
     spread = number("spread", spread, 0, 3) if count > 1 else 0.0
+    seed = whole("seed", seed, 0)
+    rng = np.random.default_rng(seed) if arrivals is None or spread else None  # where nothing is drawn, none is imported
+    arrival_ms = _arrivals(arrivals, rate, count, rng)
     prompts = _lengths("prompt", prompts, prompt, count, spread, rng, least=shared_prompt + 1)
     outputs = _lengths("output", outputs, output, count, spread, rng, least=1)
     budget_tokens = kv_memory(m, context=int((prompts + outputs).max()), utilization=utilization,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -135,7 +136,8 @@ def _times(m: Machine, small: Machine, chances: np.ndarray, users, context: int)
 
 
 def _example(chances: np.ndarray, rounds: int, seed: int, draft_ms: float, check_ms: float) -> Round:
-    lucky = np.random.default_rng(seed).random((rounds, len(chances))) < chances
+    luck = random.Random(seed)  # numpy's would bring nine compiled modules along into the page
+    lucky = np.array([[luck.random() < chance for chance in chances] for _ in range(rounds)])
     before = np.cumprod(np.column_stack([np.ones(rounds, int), lucky]), axis=1)
     kept = np.where(before[:, :-1] == 1, lucky, -1)
     start_ms = np.arange(rounds) * (draft_ms + check_ms)

@@ -25,16 +25,17 @@ export class FigureView {
     const { require, logger } = globalThis.Bokeh;
     logger.set_level("warn");
     const { Document } = require("document");
-    this.document = Document.from_json(json);
-    this.byName = new Map([...this.document.all_models].filter((m) => m.name).map((m) => [m.name, m]));
-    paint(this.document.all_models);
-    this.plots = this.document.roots().filter(({ type }) => type === "Figure");
+    const document = Document.from_json(json);
+    this.byName = new Map([...document.all_models].filter((m) => m.name).map((m) => [m.name, m]));
+    paint(document.all_models);
+    this.plots = document.roots().filter(({ type }) => type === "Figure");
     this.holder.hidden = false;
-    await this.build(this.plots, rest);
+    await this.build(document, rest);
+    this.document = document; // from here on it can be played and changed
     this.element.classList.add("drawn");
     this.read(this.about().telling);
     onTheme(() => {
-      paint(this.document.all_models);
+      paint(document.all_models);
       this.player.draw(0);
     });
     new ResizeObserver(() => {
@@ -45,16 +46,15 @@ export class FigureView {
   }
 
   // What Bokeh's embed.add_document_standalone does in one go, in small tasks: between two of them the page may scroll.
-  async build(plots, rest) {
+  async build(document, rest) {
     const { require, index } = globalThis.Bokeh;
     const { ViewManager } = require("core/view_manager");
     const views = new ViewManager([], index);
-    this.document.views_manager = views;
-    for (const plot of plots) {
+    document.views_manager = views;
+    for (const plot of this.plots) {
       await rest();
-      const place = document.createElement("div");
+      const place = this.holder.appendChild(globalThis.document.createElement("div"));
       place.style.height = `${plot.height}px`;
-      this.holder.append(place);
       const view = await views.build_view(plot);
       await rest();
       plot.hold_render = true; // its place first, its picture in a task of its own

@@ -5,6 +5,7 @@ Nothing here asks a figure's own `compute`; only how numbers are written (app/wo
 from __future__ import annotations
 
 import json
+import random
 from dataclasses import replace
 
 import numpy as np
@@ -50,7 +51,8 @@ def memory(v: dict) -> list[str]:
 def batching(v: dict) -> list[str]:
     lengths = tuple(int(n) for n in v["replies"].split(","))
     if v["seed"]:
-        lengths = tuple(np.random.default_rng(v["seed"]).integers(2, 41, len(lengths)).tolist())
+        luck = random.Random(v["seed"])
+        lengths = tuple(luck.randint(2, 40) for _ in lengths)
     b = model.batch(v["slots"], lengths)
     step = model.pass_cost(machine(v), users=v["slots"], context=BATCH_CONTEXT).pass_ms
     said = [count(v["slots"], "slot"), f"{whole(b.static.steps)} steps", f"{ms(step)} a step", ms(b.static.steps * step)]
