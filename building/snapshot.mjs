@@ -13,6 +13,7 @@ import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 
 const SHORTEST = 256; // bytes worth a line in the list of stretches
+const PAGE = 4096; // bytes
 
 const job = JSON.parse(fs.readFileSync(process.argv[2], "utf8"));
 const { ENV, SITE, withLibraries } = await import(pathToFileURL(job.preload).href);
@@ -89,17 +90,33 @@ async function take() {
   py.runPython("import gc; gc.collect()");
   wipeLarge(py._module);
   freeOfUndefined(py);
-  const heap = py.makeMemorySnapshot({ serializer });
-  const start_of_memory = new Uint32Array(heap.buffer, heap.byteOffset, 4)[1];
-  const same = alike(fresh, other, heap.subarray(start_of_memory));
+  const snapshot = py.makeMemorySnapshot({ serializer });
+  const head = new Uint32Array(snapshot.buffer, snapshot.byteOffset, 4)[1];
+  const memory = snapshot.subarray(head);
+  const same = alike(fresh, other, memory);
   const digest = createHash("sha256");
-  for (const [from, to] of same) {
-    digest.update(fresh.subarray(from, to));
-    heap.fill(0, start_of_memory + from, start_of_memory + to);
-  }
-  fs.writeFileSync(path.join(job.out, "heap.bin"), heap);
+  for (const [from, to] of same) digest.update(fresh.subarray(from, to));
+  const { write, clear } = stretches(memory, fresh.length, same);
+  fs.writeFileSync(path.join(job.out, "heap.bin"), Buffer.concat(write.map(([from, to]) => memory.subarray(from, to))));
   fs.writeFileSync(path.join(job.out, "snapshot.json"), JSON.stringify(
-    { table, libraries: job.libraries, memory: start_of_memory, same, sha256: digest.digest("hex") }));
+    { table, libraries: job.libraries, head: Buffer.from(snapshot.subarray(0, head)).toString("base64"), bytes: memory.length,
+      write, clear, same, sha256: digest.digest("hex") }));
+}
+
+// Which stretches of a fresh machine's memory are to be written from the file, and which cleared. Pages that it has
+// already (`same`), and empty ones beyond its end, are neither.
+function stretches(memory, end, same) {
+  const kinds = { write: [], clear: [] };
+  for (let from = 0; from < memory.length; from += PAGE) {
+    const to = Math.min(from + PAGE, memory.length);
+    if (same.some(([a, b]) => a <= from && to <= b)) continue;
+    const kind = memory.subarray(from, to).some((byte) => byte) ? "write" : from < end ? "clear" : "";
+    if (!kind) continue;
+    const last = kinds[kind].at(-1);
+    if (last?.[1] === from) last[1] = to;
+    else kinds[kind].push([from, to]);
+  }
+  return kinds;
 }
 
 // The memory of a machine that has its libraries and nothing else.

@@ -124,39 +124,46 @@ async function load(stdlib, options) {
 
 /** Python as the build left it, documents and all. Throws where this engine cannot take it. */
 async function restore() {
-  for (const early of [machine(), compiled()]) early.catch(() => {});
-  const [heap, loaded] = await Promise.all([files.bytes("heap.bin"), libraries()]);
+  const heap = files.bytes("heap.bin"); // the machine is made ready meanwhile
+  for (const early of [heap, machine(), compiled()]) early.catch(() => {});
+  const loaded = await libraries();
   let known;
   const py = await load(new Uint8Array(), (create) => ({
-    _loadSnapshot: heap,
+    _loadSnapshot: Uint8Array.from(atob(SNAPSHOT.head), (letter) => letter.charCodeAt(0)),
     _snapshotDeserializer: () => toObject,
-    // Another engine may hold another number of table entries (WebKitGTK 2.50 does): the heap's pointers would be off.
-    createPyodideModule: withLibraries(create, loaded, ({ wasmTable: { length }, HEAPU8 }) => {
-      if (length !== SNAPSHOT.table) throw new Error(`this engine's table has ${length} entries, the snapshot's ${SNAPSHOT.table}`);
-      known = complete(heap, HEAPU8);
-    }),
+    createPyodideModule: async (settings) => {
+      settings.INITIAL_MEMORY = SNAPSHOT.bytes;
+      // Another engine may hold another number of table entries (WebKitGTK 2.50 does): the heap's pointers would be off.
+      const module = await withLibraries(create, loaded, ({ wasmTable: { length }, HEAPU8 }) => {
+        if (length !== SNAPSHOT.table) throw new Error(`this engine's table has ${length} entries, the snapshot's ${SNAPSHOT.table}`);
+        known = constants(HEAPU8);
+      })(settings);
+      fill(new Uint8Array(module.HEAP8.buffer), await heap);
+      return module;
+    },
   }));
   if ((await known) !== SNAPSHOT.sha256) throw new Error("this engine's memory starts out differently");
-  py._api.config._loadSnapshot = null; // else its bytes are kept twice
   return py;
 }
 
 // The one JavaScript function that Panel holds (panel.io.pyodide): how a dict becomes an object.
 const toObject = (entries) => Object.fromEntries(Array.from(entries, ([key, value]) => [key, value === undefined ? null : value]));
 
-/** Puts into the heap what it shares with a fresh machine: the runtime's constants, left out of the file. Returns the
- *  promise of their SHA-256 (of the expected one where the browser computes none). */
-function complete(heap, fresh) {
-  const { memory, same, sha256 } = SNAPSHOT;
-  const shared = new Uint8Array(same.reduce((sum, [from, to]) => sum + to - from, 0));
+/** SHA-256 of what a fresh machine's memory holds already and the heap's file leaves out: the runtime's constants. (The
+ *  expected one where the browser computes none.) */
+function constants(memory) {
+  const parts = SNAPSHOT.same.map(([from, to]) => memory.slice(from, to));
+  return globalThis.crypto?.subtle ? new Blob(parts).arrayBuffer().then(digest) : Promise.resolve(SNAPSHOT.sha256);
+}
+
+/** Writes the heap over a fresh machine's memory. Its file leaves out the empty pages. */
+function fill(memory, heap) {
+  for (const [from, to] of SNAPSHOT.clear) memory.fill(0, from, to);
   let at = 0;
-  for (const [from, to] of same) {
-    const part = fresh.subarray(from, to);
-    heap.set(part, memory + from);
-    shared.set(part, at);
-    at += part.length;
+  for (const [from, to] of SNAPSHOT.write) {
+    memory.set(heap.subarray(at, at + to - from), from);
+    at += to - from;
   }
-  return globalThis.crypto?.subtle ? digest(shared) : Promise.resolve(sha256);
 }
 
 /** Python from its modules, as slow as starting is. */
