@@ -27,7 +27,7 @@ TITLE = "Ten people press send: what happens inside an LLM server"
 DESCRIPTION = ("An interactive essay: prefill and decode, the KV cache, batching, pages, chunked prefill and speculative "
                "decoding, computed in your browser.")
 MODULES = ("page.mjs", "figure.mjs", "lean.mjs", "player.mjs", "controls.mjs", "theme.mjs", "python.mjs", "answers.mjs",
-           "address.mjs", "numbers.mjs", "share.mjs", "keeping.mjs")
+           "address.mjs", "numbers.mjs", "packed.mjs", "share.mjs", "keeping.mjs")
 SAY = re.compile(r'(<[a-z]+ [^>]*data-say="([\w-]+)"[^>]*>)(</)')
 PROBLEMS = '<div class="problems" role="alert" hidden></div>'  # what is wrong with the address, in words
 FOOTER = ('<footer><p><a href="model.html">The model</a> · <a href="measured.html">Held against measurements</a> · '

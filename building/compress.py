@@ -1,10 +1,10 @@
 """Compressed forms beside the plain files: .br and .gz, kept by the hash of what they hold."""
 
-import gzip
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import brotli
+import deflate
 
 from building.files import sha256, used, write_whole
 from building.places import Places
@@ -27,7 +27,7 @@ def compress(places: Places, folder: Path) -> None:
 def packed(data: bytes, form: str) -> bytes:
     """`data` in the form "br" or "gz", the same bytes on every run."""
     if form == "gz":
-        return gzip.compress(data, 9, mtime=0)
+        return deflate.gzip_compress(data, 12)
     return brotli.compress(data, quality=11 if len(data) <= SMALL_BYTES else 9, lgwin=24)
 
 

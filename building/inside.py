@@ -16,6 +16,8 @@ SITE = "/lib/python3.14/site-packages/"
 STDLIB = "/lib/python314.zip/"
 # Imported when something goes wrong: an error's words need them.
 EXTRA = ("traceback", "linecache", "tokenize", "textwrap", "contextlib")
+# Packages that explain themselves to people who are not there.
+EXPLAINED = tuple(f"{SITE}{name}/" for name in ("bokeh", "panel", "param", "numpy"))
 opened = []
 
 
@@ -120,6 +122,26 @@ class Plain(ast.NodeTransformer):
     visit_AsyncFunctionDef = visit_FunctionDef
 
 
+class Silent(Plain):
+    """Takes the explanations out as well that are no docstrings: Bokeh's `help`, Param's `doc`, numpy's `add_newdoc`."""
+
+    def visit_Call(self, node):
+        self.generic_visit(node)
+        node.keywords = [word for word in node.keywords if not (word.arg == "help" or word.arg == "doc" and is_text(word.value))]
+        return node
+
+    def visit_Expr(self, node):
+        self.generic_visit(node)
+        call = node.value
+        told = isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id.startswith("add_newdoc")
+        return ast.copy_location(ast.Pass(), node) if told else node
+
+
+def is_text(node) -> bool:
+    """Whether the expression is a string as it stands."""
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
 def small(code):
     """The code object without the table that says which line an instruction came from."""
     constants = tuple(small(item) if isinstance(item, type(code)) else item for item in code.co_consts)
@@ -139,7 +161,8 @@ def compiled(source: str, path: str) -> bytes:
     """A .pyc without docstrings, line tables and types of arguments, whose source is never looked for."""
     from importlib import _bootstrap_external
 
-    tree = Plain().visit(ast.parse(source, path))
+    leaner = Silent if path.startswith(EXPLAINED) else Plain
+    tree = leaner().visit(ast.parse(source, path))
     code = compile(tree, path, "exec", dont_inherit=True, optimize=2)
     return bytes(_bootstrap_external._code_to_hash_pyc(small(code), importlib.util.source_hash(source.encode()), False))
 

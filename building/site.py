@@ -7,8 +7,8 @@ What it asks of the essay, and nothing else:
                   change(id, values_json) -> (patch_json, [(buffer id, bytes)]), ValueError for a wrong value
     static/       files copied as they are; `worker.mjs` finds the list of Python's files in `python/files.mjs`
 
-    dist/index.html, embed/ID.html, licences.html     dist/figures/ID.json       the document the page draws
-    dist/*.mjs, bokeh.min.js, icons ...               dist/answers/ID.json(.gz)  the main control's answers
+    dist/index.html, embed/ID.html, licences.html     dist/figures/ID.json.gz    the document the page draws
+    dist/*.mjs, bokeh.min.js, icons ...               dist/answers/ID.json.gz  the main control's answers
     dist/python/                                      dist/manifest.json         {version, files: {path: {bytes, sha256}}}
 Beside every file that gains from it lie its .br and .gz forms.
 """
@@ -61,6 +61,9 @@ def build(places: Places) -> str:
             (draft / name).parent.mkdir(parents=True, exist_ok=True)
             (draft / name).write_text(text, encoding="utf-8")
         compress(places, draft)
+        for path in [*draft.glob("figures/*"), *draft.glob("answers/*")]:
+            if path.suffix != ".gz":
+                path.unlink()  # the page unpacks these itself, on every host
         (draft / MANIFEST).write_text(json.dumps({"version": version, "files": listing(draft)}, indent=0))
     for store in ("made", "packed"):
         prune(places.cache / store, KEPT_DAYS)
@@ -122,7 +125,7 @@ def parts_sha256(data: bytes) -> list[str]:
 
 def listing(folder: Path) -> dict[str, dict]:
     """{path: {bytes, sha256}} of all files in `folder`, without the compressed forms that no page asks for by name."""
-    paths = [p for p in sorted(folder.rglob("*")) if p.is_file() and (p.suffix not in (".br", ".gz") or p.parent.name == "answers")]
+    paths = [p for p in sorted(folder.rglob("*")) if p.is_file() and (p.suffix not in (".br", ".gz") or not p.with_suffix("").exists())]
     return {p.relative_to(folder).as_posix(): {"bytes": p.stat().st_size, "sha256": sha256(p.read_bytes())} for p in paths}
 
 

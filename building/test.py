@@ -7,8 +7,8 @@ import sys
 from building import browsers
 from building.places import Places
 
-# A file stays on one core: its fixtures are made once. `--numprocesses 0` takes it back.
-PARALLEL = ("--numprocesses", "2", "--dist", "loadfile")
+# Browser tests wait more than they work, so that two cores are busy with three of them. `--numprocesses 0` takes it back.
+PARALLEL = ("--numprocesses", "3", "--dist", "worksteal")
 
 
 def run(places: Places, options: list[str]) -> int:

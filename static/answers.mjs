@@ -1,4 +1,6 @@
 // Answers of each figure's main control, computed at build time by the function that Python runs: used until Python is there.
+import { json } from "./packed.mjs";
+
 export class Answers {
   constructor(base, figure) {
     this.address = new URL(`answers/${figure}.json.gz`, base);
@@ -20,10 +22,7 @@ export class Answers {
   }
 
   async fetch() {
-    const response = await fetch(this.address);
-    if (!response.ok) throw new Error(`${response.status}`);
-    const text = await new Response(response.body.pipeThrough(new DecompressionStream("gzip"))).text();
-    const { setting, values, patches, pool } = JSON.parse(text);
+    const { setting, values, patches, pool } = await json(this.address);
     this.setting = setting;
     this.pool = pool;
     this.known = new Map(values.map((value, i) => [value, patches[i]]));

@@ -1,5 +1,7 @@
 // Fetches Python's files, whole and right or not at all: a file cut off, altered, or answered by an error page is
 // noticed by its length and SHA-256, asked for once more past every cache, and then given up in words.
+import { unpacked } from "./packed.mjs";
+
 const get = globalThis.fetch.bind(globalThis); // the worker lends Pyodide another one while it starts
 export const PART_BYTES = 8 << 20; // each part has its own SHA-256, computed while the next one arrives
 const SILENCE_MS = 30_000; // a download without a byte for so long is asked for again
@@ -110,15 +112,6 @@ export class Files {
     }
     this.progress(Math.round(loaded), total);
   }
-}
-
-/** The stream unpacked, if it is packed: some hosts say of a .gz file that it is encoded, and the browser has unpacked it. */
-async function unpacked(stream) {
-  const [look, rest] = stream.tee();
-  const reader = look.getReader();
-  const { value } = await reader.read();
-  reader.cancel();
-  return value?.[0] === 0x1f && value[1] === 0x8b ? rest.pipeThrough(new DecompressionStream("gzip")) : rest;
 }
 
 function patient(promise, name) {

@@ -6,6 +6,7 @@ import { FigureView } from "./figure.mjs";
 import { keep, keepPython, remembered } from "./keeping.mjs";
 import { lean } from "./lean.mjs";
 import { Numbers } from "./numbers.mjs";
+import { json } from "./packed.mjs";
 import { Python } from "./python.mjs";
 import { Share } from "./share.mjs";
 import { setTheme } from "./theme.mjs";
@@ -26,6 +27,7 @@ const started = () => performance.getEntriesByName("first-figure").length > 0;
 
 let python;
 let bokeh;
+let line = Promise.resolve(); // of figures that are drawn one after the other
 const views = new Map(); // figure -> Exhibit
 
 performance.mark("text");
@@ -124,9 +126,9 @@ class Exhibit {
     element.addEventListener("answered", () => this.tabulate());
   }
 
-  /** Draws the figure; once. */
+  /** Draws the figure; once, and after those that were asked for earlier: two at a time would both be late. */
   draw() {
-    this.drawn ??= this.open().catch((error) => {
+    this.drawn ??= line = line.then(() => this.open()).catch((error) => {
       this.drawn = null;
       this.note(`This picture stands still: ${error.message}.`);
     });
@@ -134,10 +136,11 @@ class Exhibit {
   }
 
   async open() {
-    const [response] = await Promise.all([fetch(new URL(`figures/${this.id}.json`, base)), drawing()]);
-    if (!response.ok) throw new Error("its frames could not be loaded");
-    const json = await response.json().then(root.dataset.teach ? enlarged : (json) => json);
-    await this.view.open(json, this.inView || !started() ? soon : whenIdle);
+    const frames = json(new URL(`figures/${this.id}.json.gz`, base)).catch(() => {
+      throw new Error("its frames could not be loaded");
+    });
+    const [figure] = await Promise.all([frames, drawing()]);
+    await this.view.open(root.dataset.teach ? enlarged(figure) : figure, this.inView || !started() ? soon : whenIdle);
     if (!started()) {
       performance.mark("first-figure");
       root.dispatchEvent(new Event("first-figure"));
@@ -320,7 +323,7 @@ const ended = (words) => (/[.!?]$/.test(words) ? words : `${words}.`);
 const ENLARGED = 1.5; // in a classroom
 
 /** A figure's document with larger letters, and higher by as much. Bokeh measures in pixels: zooming its place would not do. */
-function enlarged(json) {
+function enlarged(figure) {
   const larger = (key, value) => {
     if (/_font_size$/.test(key) && typeof (value?.value ?? value) === "string") {
       const size = `${Math.round(parseFloat(value.value ?? value) * ENLARGED)}px`;
@@ -329,7 +332,7 @@ function enlarged(json) {
     if (/^(height|min_border_\w+)$/.test(key) && typeof value === "number") return Math.round(value * ENLARGED);
     return value;
   };
-  return JSON.parse(JSON.stringify(json, larger));
+  return JSON.parse(JSON.stringify(figure, larger));
 }
 
 const early = new Map(); // settings answered before Python was asked for

@@ -95,14 +95,15 @@ def _quad(glyph, data, frame, key) -> str:
                    f'stroke-opacity="{glyph.hatch_alpha}"/></pattern>')
         pattern = f"url(#{key})"
     edge = f' stroke="{_paint(glyph.line_color)}"' if glyph.line_color else ""
+    alike: dict[str, list[str]] = {}  # a path for each look: a grid of pages would be a thousand
     for i in range(n):
         w, h = x1[i] - x0[i], y1[i] - y0[i]
         if not (w > 0 and h > 0):
             continue
-        fill = pattern or _paint(fills[i])
         alpha = "" if pattern or alphas[i] == 1 else f' fill-opacity="{alphas[i]:.2g}"'
-        out.append(f'<path d="M{x0[i]:.1f} {y0[i]:.1f}h{w:.1f}v{h:.1f}h{-w:.1f}z" fill="{fill}"{alpha}{edge}/>')
-    return "".join(out)
+        look = f'fill="{pattern or _paint(fills[i])}"{alpha}{edge}'
+        alike.setdefault(look, []).append(f"M{x0[i]:.1f} {y0[i]:.1f}h{w:.1f}v{h:.1f}h{-w:.1f}z")
+    return "".join([*out, *(f'<path d="{"".join(paths)}" {look}/>' for look, paths in alike.items())])
 
 
 def _segment(glyph, data, frame, key) -> str:
