@@ -11,8 +11,8 @@ WIDE_PX, NARROW_PX = 720, 320
 # Height in pixels of each figure's frame, WIDE_PX and NARROW_PX wide, fold-outs closed, as a browser lays it out.
 # tests/browser/test_embeds.py holds them against that; a frame somewhat too high spreads its content, one too low
 # makes it compact.
-HEIGHTS = {"prefill-decode": (1037, 1526), "kv-memory": (837, 1222), "batching": (926, 1285), "paging": (1002, 1386),
-           "chunked-prefill": (1022, 1483), "speculative": (1290, 1811), "scoreboard": (1035, 1394), "settings": (1876, 3149)}
+HEIGHTS = {"prefill-decode": (1037, 1527), "kv-memory": (837, 1222), "batching": (926, 1285), "paging": (1002, 1411),
+           "chunked-prefill": (1022, 1483), "speculative": (1290, 1811), "scoreboard": (1035, 1394), "settings": (1836, 3047)}
 
 
 def height_css(figure_id: str) -> str:

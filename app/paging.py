@@ -205,7 +205,8 @@ def _scale(p: Pages, drawn: int) -> str:
 def _sentences(p: Pages, reach: np.ndarray, held: np.ndarray, used: np.ndarray, numbers: str) -> list[str]:
     """For each frame: how far the chats have grown and what pages that takes; then the answer."""
     answer = _answer(p) + numbers
-    moments = [f"With up to {tokens(n)} each, the conversations in pages hold {tokens(total)} in {count(int(k), 'page')}."
+    once = ", shared ones stored once" if p.saved_pages else ""
+    moments = [f"With up to {tokens(n)} each, the conversations in pages hold {tokens(total)} in {count(int(k), 'page')}{once}."
                if n else "No conversation has begun yet." for n, total, k in zip(reach[:-1], held.sum(axis=1), used)]
     return [*(f"{moment} {answer}" for moment in moments), answer]
 

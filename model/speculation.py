@@ -137,7 +137,7 @@ def _times(m: Machine, small: Machine, chances: np.ndarray, users, context: int)
 
 def _example(chances: np.ndarray, rounds: int, seed: int, draft_ms: float, check_ms: float) -> Round:
     luck = random.Random(seed)  # numpy's would bring nine compiled modules along into the page
-    lucky = np.array([[luck.random() < chance for chance in chances] for _ in range(rounds)])
+    lucky = np.array([luck.random() < chance for _ in range(rounds) for chance in chances], dtype=bool).reshape(rounds, len(chances))
     before = np.cumprod(np.column_stack([np.ones(rounds, int), lucky]), axis=1)
     kept = np.where(before[:, :-1] == 1, lucky, -1)
     start_ms = np.arange(rounds) * (draft_ms + check_ms)

@@ -21,7 +21,7 @@ DIST = Path(os.environ.get("LLM_DIST", ROOT / "dist"))
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
          "--disable-component-update", "--disable-sync"]
 FIGURES = ("prefill-decode", "kv-memory", "batching", "paging", "chunked-prefill", "speculative", "scoreboard", "settings")
-PATIENCE_MS = 30_000
+PATIENCE_MS = 60_000
 expect.set_options(timeout=PATIENCE_MS)
 
 

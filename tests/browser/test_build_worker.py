@@ -115,7 +115,7 @@ def test_a_file_that_came_wrong_once_is_asked_for_again(bare: Page, faulty, name
     assert faulty[1][name] == (kind, 0), "the fault took place"
 
 
-@pytest.mark.parametrize("kind", ["cut", "corrupted", "page", "refused"])
+@pytest.mark.parametrize("kind", ["cut", "page"])  # the other kinds, in the page: test_python_faults.py
 def test_a_snapshot_that_stays_damaged_gives_way_to_the_modules(bare: Page, faulty, kind):
     faulty[1]["heap.bin"] = (kind, 9)
     assert boot(bare)["boot"] == "modules"
@@ -148,20 +148,3 @@ def test_the_newest_setting_wins_and_a_wrong_one_is_told(bare: Page):
     wrong = ask(bare, 41, "kv-memory", dict(users=-1))
     assert wrong["what"] == "wrong" and "users" in wrong["error"]
     assert ask(bare, 42, "kv-memory", dict(users=3))["what"] == "patch"
-
-
-def test_a_thousand_moves_take_no_memory(bare: Page):
-    boot(bare)
-    before, after = bare.evaluate("""async () => {
-        const memory = async () => {
-            heard = heard.filter((d) => d.what !== 'pong');
-            worker.postMessage({what: 'ping'});
-            return (await until((d) => d.what === 'pong')).memory_bytes;
-        };
-        const move = async (n) => { for (let i = 0; i < n; i++) await ask(1000 + i, 'kv-memory', {users: 1 + i % 64, context: 8192}); };
-        await move(100);
-        const before = await memory();
-        await move(1000);
-        return [before, await memory()];
-    }""")
-    assert after == before < 250e6

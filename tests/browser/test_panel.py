@@ -35,7 +35,7 @@ def served() -> Iterator[str]:
 
 def test_a_browser_shows_every_figure_and_a_slider_answers(browser: Browser, served: str) -> None:
     page = browser.new_context(viewport=dict(width=1280, height=900)).new_page()
-    page.goto(served)
+    page.goto(served, timeout=120_000)  # all figures are computed first
     for f in figures():
         expect(page.get_by_text(f.title, exact=True).first).to_be_visible()
     expect(page.get_by_text("Ten people at 8,192 tokens want 10.7 GB")).to_be_visible()

@@ -19,9 +19,9 @@ from .reader import embed, reader
 from .test_figures import table
 
 # Asks a worker of the page's own make, in the page's own words, and gives back its answers.
-ASK = """([address, figure, table]) => new Promise((done, fail) => {
+ASK = """([address, table]) => new Promise((done, fail) => {
     const worker = new Worker(address, {type: 'module'}), answers = [];
-    const ask = () => worker.postMessage({what: 'ask', ask: answers.length, figure, values: JSON.stringify(table[answers.length])});
+    const ask = () => worker.postMessage({what: 'ask', ask: answers.length, figure: table[answers.length][0], values: JSON.stringify(table[answers.length][1])});
     const text = buffer => { let s = ''; for (const byte of new Uint8Array(buffer)) s += String.fromCharCode(byte); return btoa(s) };
     worker.onmessage = ({data}) => {
         if (data.what === 'failed') fail(new Error(data.error));
@@ -35,9 +35,8 @@ ASK = """([address, figure, table]) => new Promise((done, fail) => {
 ANSWER = """
 import base64, json, sys
 from app import live
-figure, table = json.load(sys.stdin)
 answers = []
-for values in table:
+for figure, values in json.load(sys.stdin):
     try:
         patch, buffers = live.change(figure, json.dumps(values))
     except ValueError as error:
@@ -78,17 +77,26 @@ def equal(one, other) -> bool:
     return one == other
 
 
-@pytest.mark.parametrize("figure_id", FIGURES)
-def test_pyodide_and_cpython_give_equal_numbers(browser: Browser, site: str, figure_id: str) -> None:
-    usual = {p.name: p.default for p in parameters(figure(figure_id))}
-    asked = [{**usual, **change} for change in [{}, *table(figure_id)]]
+@pytest.fixture(scope="module")
+def answers(browser: Browser, site: str) -> dict[str, list[tuple[dict, list, list]]]:
+    """{figure: [(settings, the page's answer, ours), ...]}: one worker and one process of ours are asked everything."""
+    usual = {name: {p.name: p.default for p in parameters(figure(name))} for name in FIGURES}
+    asked = [(name, {**usual[name], **change}) for name in FIGURES for change in [{}, *table(name)]]
     with reader(browser) as context:
-        page = embed(context.new_page(), site, figure_id)
-        theirs = page.evaluate(ASK, [f"{site}worker.mjs", figure_id, asked])
-    done = subprocess.run([sys.executable, "-c", ANSWER], input=json.dumps([figure_id, asked]), capture_output=True,
-                          text=True, cwd=ROOT, check=True)
+        page = embed(context.new_page(), site, FIGURES[0])
+        theirs = page.evaluate(ASK, [f"{site}worker.mjs", asked])
+    done = subprocess.run([sys.executable, "-c", ANSWER], input=json.dumps(asked), capture_output=True, text=True, cwd=ROOT, check=True)
     ours = json.loads(done.stdout)
-    assert len(theirs) == len(ours) == len(asked) > 10
-    pairs = [(values, whole(a), whole(b)) for values, a, b in zip(asked, theirs, ours)]
+    assert len(theirs) == len(ours) == len(asked)
+    found = {name: [] for name in FIGURES}
+    for (name, values), a, b in zip(asked, theirs, ours):
+        found[name].append((values, a, b))
+    return found
+
+
+@pytest.mark.parametrize("figure_id", FIGURES)
+def test_pyodide_and_cpython_give_equal_numbers(answers, figure_id: str) -> None:
+    pairs = [(values, whole(a), whole(b)) for values, a, b in answers[figure_id]]
+    assert len(pairs) > 10
     assert not [values for values, a, b in pairs if not equal(a, b)]
-    assert sum(not equal(b, pairs[0][2]) for _, _, b in pairs) > len(asked) / 2  # the settings do make a difference
+    assert sum(not equal(b, pairs[0][2]) for _, _, b in pairs) > len(pairs) / 2  # the settings do make a difference
