@@ -144,6 +144,17 @@ def test_types_docstrings_and_lines_go_and_the_rest_stays():
     assert space["C"].__annotations__ == {"a": int}, "a class's fields have types that dataclasses and Bokeh read"
 
 
+@pytest.mark.parametrize("source, kept", [
+    ("size = Float(default=1, help='of a dot')", "size = Float(default=1)"),
+    ("name = String(doc='its name', help=words % 'line')", "name = String()"),
+    ("change(doc=document)", "change(doc=document)"),                      # no explanation, though it is called so
+    ("add_newdoc('numpy', 'array', 'What it is.')", "pass"),
+    ("x = add_newdoc", "x = add_newdoc")])
+def test_explanations_for_people_who_are_not_there_go(source, kept):
+    import ast
+    assert ast.unparse(inside.Silent().visit(ast.parse(source))) == kept
+
+
 @pytest.mark.parametrize("units", [1, 7, 8, 9, 16, 100])
 def test_a_location_table_without_locations_covers_every_instruction(units):
     code = compile("pass", "f.py", "exec").replace(co_code=bytes([9, 0]) * units, co_linetable=inside.no_lines(units))

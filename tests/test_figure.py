@@ -137,3 +137,16 @@ def test_every_figure_has_a_widget_for_each_control(figure_id):
     live = Live(f)
     assert list(live.widgets) == [c.name for c in f.controls] and live.values() == f.defaults()
     assert all(w.name for w in live.widgets.values()), "accessible names"
+
+
+@pytest.mark.parametrize("figure_id", IDS)
+def test_what_moves_is_painted_apart_from_what_stands_still(figure_id):
+    """The upper layer begins with the first renderer that moves; the many pages of `paging` are not on it."""
+    live = Live(figure(figure_id))
+    moving = {name.split(".")[0] for name in live.picture.frames}
+    for drawn in live.plots:
+        moves = [r.data_source.name in moving for r in drawn.renderers]
+        first = moves.index(True) if True in moves else len(moves)
+        assert [r.level for r in drawn.renderers] == ["glyph"] * first + ["overlay"] * (len(moves) - first)
+    upper = [r.data_source for p in live.plots for r in p.renderers if r.level == "overlay"]
+    assert upper and sum(len(next(iter(source.data.values()))) for source in upper) < 600
