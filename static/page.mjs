@@ -61,7 +61,7 @@ function thrifty() {
   const line = navigator.connection;
   if (line?.saveData || /2g|3g/.test(line?.effectiveType ?? "")) return true; // its downlink is a guess until it has seen traffic
   const script = measured();
-  return Boolean(script) && script.transferSize / script.duration < 400; // bytes a millisecond: 3.2 Mbit/s
+  return Boolean(script) && script.transferSize / (script.responseEnd - script.responseStart) < 400; // bytes a millisecond: 3.2 Mbit/s
 }
 
 /** Whether the host compresses what it serves, so that Python's files need not be unpacked in the page; null if unknown. */

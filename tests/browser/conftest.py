@@ -19,7 +19,8 @@ from building import serve
 ROOT = Path(__file__).parents[2]
 DIST = Path(os.environ.get("LLM_DIST", ROOT / "dist"))
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-         "--disable-component-update", "--disable-sync"]
+         "--disable-component-update", "--disable-sync",
+         "--force-effective-connection-type=4G"]  # else answers that a test holds back make the line slow for the next
 FIGURES = ("prefill-decode", "kv-memory", "batching", "paging", "chunked-prefill", "speculative", "scoreboard", "settings")
 PATIENCE_MS = 60_000
 expect.set_options(timeout=PATIENCE_MS)
