@@ -21,9 +21,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from building import licences, parts, snapshot, trim
-from building.compress import compress
+from building.compress import compress, packed
 from building.faults import Fault
-from building.files import new_folder, prune, sha256, sha256_of_files
+from building.files import new_folder, prune, sha256, sha256_of_files, write_whole
 from building.places import Places
 
 SOURCES = ("app", "model", "widgets", "static", "docs", "building")
@@ -54,16 +54,13 @@ def build(places: Places) -> str:
     print("writing dist/", file=sys.stderr)
     with new_folder(places.dist) as draft:
         copy_static(places, draft)
-        for kind in ("figures", "answers"):
-            shutil.copytree(modules.folder / kind, draft / kind)
+        for path in [*modules.folder.glob("figures/*"), *modules.folder.glob("answers/*")]:
+            write_whole(draft / path.parent.name / f"{path.name}.gz", packed(path.read_bytes(), "gz"))  # the page unpacks it, on every host
         write_python(places, draft / "python", modules, taken, version)
         for name, text in pages.items():
             (draft / name).parent.mkdir(parents=True, exist_ok=True)
             (draft / name).write_text(text, encoding="utf-8")
         compress(places, draft)
-        for path in [*draft.glob("figures/*"), *draft.glob("answers/*")]:
-            if path.suffix != ".gz":
-                path.unlink()  # the page unpacks these itself, on every host
         (draft / MANIFEST).write_text(json.dumps({"version": version, "files": listing(draft)}, indent=0))
     for store in ("made", "packed"):
         prune(places.cache / store, KEPT_DAYS)

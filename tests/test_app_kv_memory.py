@@ -127,7 +127,7 @@ EVERY = st.fixed_dictionaries({
     "engine": st.sampled_from(list(MachineSettings.param.engine.objects))})
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=40)
 @given(EVERY)
 def test_every_setting(values):
     live: Live = check(FIGURE, **values)

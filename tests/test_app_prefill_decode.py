@@ -93,7 +93,7 @@ def test_the_formula_says_what_servers_lose():
     assert "0.19" in compute(Settings(engine="vllm-0.19")).facts["lost"]
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=40)
 @given(st.fixed_dictionaries({
     "prompt": st.integers(1, PROMPTS[-1]), "reply": st.integers(1, 120), "gpu": st.sampled_from(model.gpus()),
     "llm": st.sampled_from(model.llms()), "weights": st.sampled_from(model.weight_formats()),

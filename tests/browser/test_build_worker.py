@@ -115,7 +115,7 @@ def test_a_file_that_came_wrong_once_is_asked_for_again(bare: Page, faulty, name
     assert faulty[1][name] == (kind, 0), "the fault took place"
 
 
-@pytest.mark.parametrize("kind", ["cut", "page"])  # the other kinds, in the page: test_python_faults.py
+@pytest.mark.parametrize("kind", ["cut", "corrupted", "page", "refused"])
 def test_a_snapshot_that_stays_damaged_gives_way_to_the_modules(bare: Page, faulty, kind):
     faulty[1]["heap.bin"] = (kind, 9)
     assert boot(bare)["boot"] == "modules"
