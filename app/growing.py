@@ -15,7 +15,7 @@ REPLY = 128              # tokens of a reply, and a quarter of a short conversat
 OVERLOAD = 1.5           # requests at the end, over what all users would send if they asked again as soon as they were answered
 A_PERSON, FEWEST = 1.6, 8  # requests for each user, and at least
 BINS = 40                # stretches of time over which the time between tokens is averaged
-SAMPLES = 61             # frames
+SAMPLES = 41             # frames
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def growing(m: Machine, users: int, context: int, seqs: int, utilization: float 
     until_ms = 2 * count / rate                                       # the mean rate is half of the last
     arrivals = until_ms * np.sqrt(np.arange(count) / count)  # as many until t as the area under a rising line
     run = serve(m, arrivals=arrivals, prompt=prompt, output=reply, requests=count, max_seqs=seqs,
-                max_batched_tokens=vllm_defaults(m.gpu)[0], utilization=utilization)
+                max_batched_tokens=vllm_defaults(m.gpu)[0], utilization=utilization, until_ms=until_ms)
     return _measured(run, prompt, reply, until_ms, rate, seqs)
 
 

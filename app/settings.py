@@ -357,7 +357,7 @@ in whole pages of 16 tokens:</p>
 <span class="number" data-say="reply"></span> reply tokens, faster and faster, up to <span class="number" data-say="rate"></span> a minute after
 <span class="number" data-say="until"></span>. A server with vLLM's scheduler serves them, with at most
 <span class="number" data-say="batched"></span> tokens a pass. When pages run out, whoever came last gives theirs back and starts again
-later (preemption). On a card as full as here that happens to the same request again and again:
-<span class="number" data-say="preemptions"></span> times until all were served. Each dot is a first token; the
+later (preemption). A request can meet this again and again. In the time shown there are
+<span class="number" data-say="preemptions"></span> preemptions. Each dot is a first token; the
 curve below it is the mean time between two tokens of a reply, the inter-token latency.
 Sources: llama.cpp's server README, and vLLM's pages on its settings and metrics.</p>""")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from array import array
 from dataclasses import dataclass
 
@@ -31,15 +32,17 @@ class Limits:
 class Log:
     """What happened. For each pass: `end_ms`, `pages_used` when it has ended. For each run of like passes: `first_pass`,
     `start_ms`, `users` that decode, `held` tokens of theirs at first, `prompt_tokens`, `prompt_offset`. For each request:
-    `first_pass_of` its first token, `last_pass_of` its last, `first_ms`, `end_ms_of`. Events: `chunks` (pass, request, tokens,
-    offset), `preemptions` (pass, request), `resumed_gaps_ms` between the last token before and the first one after."""
+    `first_pass_of` its first token, `last_pass_of` its last, `first_ms`, `end_ms_of`; where the run was stopped before: None,
+    the run's last pass, NaN, NaN. Events: `chunks` (pass, request, tokens, offset), `preemptions` (pass, request),
+    `resumed_gaps_ms` between the last token before and the first one after."""
 
     def __init__(self, requests: int):
         self.end_ms, self.pages_used = array("d"), array("q")
         self.first_pass, self.start_ms, self.users = array("q"), array("d"), array("q")
         self.held, self.prompt_tokens, self.prompt_offset = array("q"), array("q"), array("d")
-        self.first_pass_of, self.last_pass_of = [-1] * requests, [-1] * requests
-        self.first_ms, self.end_ms_of = [0.0] * requests, [0.0] * requests
+        self.first_pass_of: list[int | None] = [None] * requests
+        self.last_pass_of: list[int | None] = [None] * requests
+        self.first_ms, self.end_ms_of = [math.nan] * requests, [math.nan] * requests
         self.chunks: list[tuple[int, int, int, int]] = []
         self.preemptions: list[tuple[int, int]] = []
         self.resumed_gaps_ms: list[float] = []

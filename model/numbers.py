@@ -7,6 +7,8 @@ MOST = 1e15  # of anything: products of two such numbers are still finite
 
 def amount(value, name, low=0, unit="tokens"):
     """value as a float array, at least low and at most 1e15 everywhere; ValueError otherwise."""
+    if type(value) in (int, float) and low <= value <= MOST:  # what is asked most often, without numpy's four questions
+        return np.asarray(value, dtype=float)
     try:
         array = np.asarray(value, dtype=float)
     except OverflowError:

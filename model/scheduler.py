@@ -12,6 +12,7 @@ Runs of passes in which everybody only decodes are taken in one go: that changes
 from __future__ import annotations
 
 import heapq
+import math
 from collections import deque
 
 import numpy as np
@@ -19,25 +20,27 @@ import numpy as np
 from model.journal import Limits, Load, Log
 
 
-def schedule(load: Load, limits: Limits, pace, most_at_once: int = 4096) -> Log:
-    """Serves the whole load and returns the Log. `pace` gives the times (model.pace); with `most_at_once` of 1, pass by pass.
+def schedule(load: Load, limits: Limits, pace, most_at_once: int = 4096, until_ms: float = math.inf) -> Log:
+    """Serves the load and returns the Log. `pace` gives the times (model.pace); with `most_at_once` of 1, pass by pass.
+    The first pass that ends at `until_ms` or later is the last.
 
     Every request must fit alone: ceil((prompt + output - 1) / page_size) <= total_pages, and its prompt must be longer than
     the shared pages.
     """
-    run = _Run(load, limits, pace, most_at_once)
-    while run.unfinished:
+    run = _Run(load, limits, pace, most_at_once, until_ms)
+    while run.unfinished and run.now < until_ms:
         run.arrive()
         if not run.decode_only():
             run.full_pass()
+    run.log.last_pass_of = [run.step - 1 if last is None else last for last in run.log.last_pass_of]
     return run.log
 
 
 class _Run:
     """The server's state. Pass number `step` is next; somebody who decodes and has `base` holds base + step tokens."""
 
-    def __init__(self, load: Load, limits: Limits, pace, most_at_once: int):
-        self.limits, self.pace, self.most_at_once = limits, pace, most_at_once
+    def __init__(self, load: Load, limits: Limits, pace, most_at_once: int, until_ms: float):
+        self.limits, self.pace, self.most_at_once, self.until_ms = limits, pace, most_at_once, until_ms
         self.arrivals, self.prompts, self.outputs = (a.tolist() for a in (load.arrival_ms, load.prompts, load.outputs))
         self.log = Log(len(self.arrivals))
         self.unfinished, self.next = len(self.arrivals), 0
@@ -89,8 +92,9 @@ class _Run:
         while self.finish[self.finishing[0][1]] != self.finishing[0][0]:
             heapq.heappop(self.finishing)
         passes = min(self.finishing[0][0] - self.step, self.most_at_once)
-        until = self.arrivals[self.next] if self.next < len(self.arrivals) and not self.waiting else None
-        if until is not None:  # passes only get slower, so the first one's time says how many can be needed
+        until = self.arrivals[self.next] if self.next < len(self.arrivals) and not self.waiting else math.inf
+        until = min(until, self.until_ms)
+        if until < math.inf:  # passes only get slower, so the first one's time says how many can be needed
             passes = min(passes, int((until - self.now) / self.pace.decode(users, self.held, 1)[0]) + 1)
         used = self.own_pages + np.cumsum(self.residues[-(self.step + np.arange(passes)) % self.limits.page_size])
         passes = int(np.searchsorted(used, self.limits.total_pages - self.shared, "right"))
@@ -99,7 +103,7 @@ class _Run:
         pass_ms = self.pace.decode(users, self.held, passes)
         pass_ms[0] += self.now
         end_ms = np.cumsum(pass_ms)
-        if until is not None:
+        if until < math.inf:
             passes = min(passes, int(np.searchsorted(end_ms, until)) + 1)
         self.advance(end_ms[:passes], used[:passes])
         return True

@@ -16,7 +16,7 @@ MOST_CELLS = 20_000_000
 
 @dataclass(frozen=True)
 class Served:
-    """A run of R requests in P passes. Times in ms from the first arrival.
+    """A run of R requests in P passes. Times in ms from the first arrival; NaN for a token that a run stopped early never wrote.
 
     `arrival_ms`, `first_token_ms`, `end_ms`, `prompts`, `outputs`, `preempted` (R,): when each came, got its first and last
     token, its tokens, and how often it was preempted. `pass_start_ms`, `pass_end_ms` (P,); `users`: who decode in the pass;
@@ -24,7 +24,8 @@ class Served:
     `pages_used`: of `total_pages` of `page_size` tokens; `waiting`: requests in the queue during the pass.
     `ttft_ms_*`: time to first token. `itl_ms_*`: time between two tokens of a reply, over all tokens. `tpot_ms_mean`: mean over
     the requests of their own mean time between tokens. (0 where no reply has two tokens.) `tokens_per_s`: of all replies, from
-    the first arrival to the last token. `peak_kv_share`: the most pages in use, of all pages, 0 to 1.
+    the first arrival to the last token. Of a run stopped early these are over the replies that are complete, itl_ms_median
+    over all tokens. `peak_kv_share`: the most pages in use, of all pages, 0 to 1.
     """
 
     machine: Machine
@@ -106,6 +107,28 @@ class _Cells:
         self.state[last + 1:, request] = DONE
 
 
+@dataclass(frozen=True)
+class _Replies:
+    """The complete replies of a run: when their requests came, their first and last token, their tokens."""
+
+    arrival_ms: np.ndarray
+    first_ms: np.ndarray
+    last_ms: np.ndarray
+    outputs: np.ndarray
+
+    def metrics(self, start_ms: float) -> dict[str, float]:
+        """What Served says of them; all 0 where there are none. `start_ms`: the first arrival."""
+        if not len(self.outputs):
+            return dict.fromkeys(("ttft_ms_mean", "ttft_ms_p99", "itl_ms_mean", "tpot_ms_mean", "tokens_per_s"), 0.0)
+        ttft_ms, writing_ms, gaps = self.first_ms - self.arrival_ms, self.last_ms - self.first_ms, self.outputs - 1
+        several = gaps > 0
+        return dict(
+            ttft_ms_mean=float(ttft_ms.mean()), ttft_ms_p99=float(np.percentile(ttft_ms, 99)),
+            itl_ms_mean=float(writing_ms.sum() / gaps.sum()) if several.any() else 0.0,
+            tpot_ms_mean=float((writing_ms[several] / gaps[several]).mean()) if several.any() else 0.0,
+            tokens_per_s=float(1000 * self.outputs.sum() / (self.last_ms.max() - start_ms)))
+
+
 def served(m: Machine, load: Load, limits: Limits, log: Log, arrival_ms: np.ndarray) -> Served:
     """The Served of a Log; `arrival_ms` is when requests came, `load.arrival_ms` when they reached the scheduler."""
     end_ms, runs = np.array(log.end_ms), np.array(log.first_pass, np.intp)  # intp: numpy repeats by nothing wider
@@ -116,20 +139,16 @@ def served(m: Machine, load: Load, limits: Limits, log: Log, arrival_ms: np.ndar
                                            for a in (log.users, log.prompt_tokens, log.prompt_offset))
     held = np.repeat(np.array(log.held), length) + users * (np.arange(len(end_ms)) - np.repeat(runs, length))
     first, last = np.array(log.first_ms), np.array(log.end_ms_of)
-    ttft_ms, gaps = first - arrival_ms, load.outputs - 1
+    done = ~np.isnan(last)
+    replies = _Replies(arrival_ms[done], first[done], last[done], load.outputs[done])
     itl_ms = np.concatenate([np.diff(end_ms, prepend=0.0), log.resumed_gaps_ms])
     weights = np.concatenate([users, np.ones(len(log.resumed_gaps_ms), int)])
-    several = gaps > 0
     pages_used = np.array(log.pages_used)
     preempted = np.bincount(np.array([r for _, r in log.preemptions], int), minlength=len(first))
     return Served(
         m, arrival_ms, first, last, load.prompts, load.outputs, preempted, start_ms, end_ms, users, held, prompt_tokens,
         prompt_offset, pages_used, _waiting(load, log, start_ms, users), limits.total_pages, limits.page_size,
-        ttft_ms_mean=float(ttft_ms.mean()), ttft_ms_p99=float(np.percentile(ttft_ms, 99)),
-        itl_ms_mean=float((last - first).sum() / gaps.sum()) if several.any() else 0.0,
-        itl_ms_median=weighted_median(itl_ms, weights),
-        tpot_ms_mean=float(((last - first)[several] / gaps[several]).mean()) if several.any() else 0.0,
-        tokens_per_s=float(1000 * load.outputs.sum() / (last.max() - arrival_ms[0])),
+        **replies.metrics(arrival_ms[0]), itl_ms_median=weighted_median(itl_ms, weights),
         peak_kv_share=float(pages_used.max() / limits.total_pages), preemptions=len(log.preemptions), log=log)
 
 

@@ -20,7 +20,7 @@ MOST_REQUESTS, MOST_TOKENS = 1_000_000, 10_000_000
 def serve(m: Machine, rate: float = 1.0, prompt: int = 512, output: int = 128, requests: int = 100, seed: int = 0,
           max_batched_tokens: int = 2048, max_seqs: int = 256, page_size: int = 16, utilization: float | None = None,
           overhead_bytes: float | None = None, arrivals=None, prompts=None, outputs=None, shared_prompt: int = 0,
-          spread: float = 0.0) -> Served:
+          spread: float = 0.0, until_ms: float = math.inf) -> Served:
     """Serves `requests` that arrive at random, `rate` of them a second (Poisson; math.inf: all at once), the first at 0 ms.
 
     Each has `prompt` tokens and gets a reply of `output` tokens; with a `spread` above 0 these are means, and lengths are
@@ -28,7 +28,8 @@ def serve(m: Machine, rate: float = 1.0, prompt: int = 512, output: int = 128, r
     Instead of rate, prompt and output: `arrivals` (ms, in order), `prompts`, `outputs`, one for each request.
     `max_batched_tokens`, `max_seqs`: vLLM's --max-num-batched-tokens and --max-num-seqs. `utilization`, `overhead_bytes`: as in
     kv_memory, which says how many pages of `page_size` tokens there are. `shared_prompt`: tokens with which every prompt
-    begins; their full pages are stored and read once.
+    begins; their full pages are stored and read once. `until_ms`: the first pass that ends then or later is the last, whoever
+    still waits or is being served.
     Left out: vLLM may find a preempted request's own pages again if nobody has overwritten them; here they are computed anew.
     People of different length are costed at their mean length, which is exact unless a model has sliding windows.
     ValueError for a number out of range, or a request that could never fit.
@@ -37,6 +38,7 @@ def serve(m: Machine, rate: float = 1.0, prompt: int = 512, output: int = 128, r
     count = _count(requests, arrivals=arrivals, prompts=prompts, outputs=outputs)
     spread = number("spread", spread, 0, 3) if count > 1 else 0.0
     seed = whole("seed", seed, 0)
+    until_ms = until_ms if until_ms == math.inf else number("until_ms", until_ms, 0, above=True)
     rng = np.random.default_rng(seed) if arrivals is None or spread else None  # where nothing is drawn, none is imported
     arrival_ms = _arrivals(arrivals, rate, count, rng)
     prompts = _lengths("prompt", prompts, prompt, count, spread, rng, least=shared_prompt + 1)
@@ -54,7 +56,8 @@ def serve(m: Machine, rate: float = 1.0, prompt: int = 512, output: int = 128, r
     limits = Limits(pages, page_size, whole("max_batched_tokens", max_batched_tokens, 1, MOST_TOKENS),
                     whole("max_seqs", max_seqs, 1, MOST_REQUESTS), shared_prompt // page_size)
     load = Load(arrival_ms + request_ms(m), prompts, outputs)
-    return served(m, load, limits, schedule(load, limits, pace(m, int((prompts + outputs).max()))), arrival_ms)
+    return served(m, load, limits, schedule(load, limits, pace(m, int((prompts + outputs).max())),
+                                            until_ms=until_ms), arrival_ms)
 
 
 def request_ms(m: Machine) -> float:

@@ -111,6 +111,35 @@ def test_metrics_are_those_of_the_token_times(load, pages):
     assert s.tpot_ms_mean == pytest.approx(np.mean(each) if each else 0)
 
 
+@settings(deadline=None, max_examples=60)
+@given(RUNS, st.integers(12, 60), st.floats(0.01, 1.2))
+def test_a_run_stopped_early_is_the_beginning_of_the_whole(load, pages, share):
+    whole = small(pages, **load)
+    until_ms = share * whole.pass_end_ms[-1]
+    part = small(pages, **load, until_ms=until_ms)
+    passes = len(part.users)
+    assert passes == min(np.searchsorted(whole.pass_end_ms, until_ms) + 1, len(whole.users))
+    for name in ("pass_start_ms", "pass_end_ms", "users", "held", "prompt_tokens", "prompt_offset", "pages_used", "waiting"):
+        assert np.array_equal(getattr(part, name), getattr(whole, name)[:passes]), name
+    for name in ("first_token_ms", "end_ms"):
+        known = getattr(whole, name) <= part.pass_end_ms[-1]
+        assert np.array_equal(getattr(part, name), np.where(known, getattr(whole, name), np.nan), equal_nan=True)
+    assert np.array_equal(part.trace().state, whole.trace().state[:passes])
+    assert np.array_equal(part.trace().tokens, whole.trace().tokens[:passes])
+
+
+def test_metrics_of_a_run_stopped_early_are_over_complete_replies():
+    """Two arrive together, the second is four times as long; stopped once the first is done, then before anybody is."""
+    both = dict(arrivals=(0, 0), prompts=(100, 100), outputs=(5, 20))
+    whole, part = serve(M, **both), serve(M, **both, until_ms=100)
+    assert np.isnan(part.end_ms).tolist() == [False, True]
+    assert part.ttft_ms_mean == pytest.approx(whole.first_token_ms[0])
+    assert part.itl_ms_mean == part.tpot_ms_mean == pytest.approx((whole.end_ms[0] - whole.first_token_ms[0]) / 4)
+    assert part.tokens_per_s == pytest.approx(5000 / whole.end_ms[0])
+    nobody = serve(M, **both, until_ms=20)
+    assert len(nobody.users) == 2 and nobody.ttft_ms_mean == nobody.itl_ms_mean == nobody.tokens_per_s == 0
+
+
 def test_poisson_arrivals_come_at_the_rate_asked_for():
     s = serve(M, rate=4, prompt=10, output=1, requests=10_000)
     gaps = np.diff(s.arrival_ms)
@@ -139,7 +168,8 @@ def test_weighted_median(pairs):
     ({"max_batched_tokens": 0}, "max_batched_tokens is 0"), ({"seed": -1}, "seed is -1"),
     ({"prompt": 36_000, "output": 1000}, r"36,000 \+ 1,000 tokens needs a KV cache of 36,999 tokens: at most 36,768 fit"),
     ({"arrivals": (5, 3)}, "arrivals must be in order"), ({"arrivals": (0,), "prompts": (1, 2)}, "1 arrivals, 2 prompts"),
-    ({"shared_prompt": 600}, "prompt is 512: it must be a whole number from 601"), ({"spread": -1}, "spread is -1")])
+    ({"shared_prompt": 600}, "prompt is 512: it must be a whole number from 601"), ({"spread": -1}, "spread is -1"),
+    ({"until_ms": 0}, "until_ms is 0: it must be a number above 0")])
 def test_bad_input(wrong, says):
     with pytest.raises(ValueError, match=says):
         serve(M, **wrong)
