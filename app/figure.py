@@ -112,10 +112,19 @@ class Live:
 
     def set(self, values: dict) -> None:
         """Changes settings as a reader does: at the Panel widgets, for which the page's controls stand. The figure computes
-        once, however many changed. ValueError for an unknown setting or a wrong value, which leaves all as they were."""
+        once, however many changed. ValueError for an unknown setting or a wrong value; that, and whatever goes wrong while
+        the figure computes, leaves all as it was: who asks again gets an answer to what was asked."""
         for name in values:
             self.figure.control(name)
         self.figure.settings(**{**self.values(), **values})  # raises before anything moved
+        before = {name: getattr(self.settings, name) for name in values}
+        try:
+            self._move(values)
+        except Exception:
+            self._move(before)
+            raise
+
+    def _move(self, values: dict) -> None:
         with param.parameterized.batch_call_watchers(self.settings):
             for name, value in values.items():
                 self.widgets[name].value = value

@@ -26,8 +26,8 @@ STATIC = HERE.parent / "static"
 TITLE = "Ten people press send: what happens inside an LLM server"
 DESCRIPTION = ("An interactive essay: prefill and decode, the KV cache, batching, pages, chunked prefill and speculative "
                "decoding, computed in your browser.")
-MODULES = ("page.mjs", "figure.mjs", "lean.mjs", "player.mjs", "controls.mjs", "theme.mjs", "python.mjs", "answers.mjs",
-           "address.mjs", "numbers.mjs", "packed.mjs", "share.mjs", "keeping.mjs")
+MODULES = ("page.mjs", "exhibit.mjs", "drawing.mjs", "figure.mjs", "larger.mjs", "lean.mjs", "player.mjs", "controls.mjs",
+           "theme.mjs", "python.mjs", "answers.mjs", "address.mjs", "numbers.mjs", "packed.mjs", "share.mjs", "keeping.mjs")
 SAY = re.compile(r'(<[a-z]+ [^>]*data-say="([\w-]+)"[^>]*>)(</)')
 PROBLEMS = '<div class="problems" role="alert" hidden></div>'  # what is wrong with the address, in words
 FOOTER = ('<footer><p><a href="model.html">The model</a> · <a href="measured.html">Held against measurements</a> · '
@@ -126,7 +126,7 @@ def _environment() -> Environment:
 
 
 def cell(value) -> str:
-    """A cell of a table of data, numbers to three places; static/page.mjs writes the same."""
+    """A cell of a table of data, numbers to three places; static/exhibit.mjs writes the same."""
     if isinstance(value, float):
         return f"{value:,.3f}".rstrip("0").rstrip(".")
     return f"{value:,}" if isinstance(value, int) else value

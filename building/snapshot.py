@@ -42,7 +42,7 @@ def reason(output: str) -> str:
 
 def taken(places: Places, modules: Modules) -> Path:
     """A folder with `heap.bin` and `snapshot.json`, made from `modules`."""
-    tools = b"".join(path.read_bytes() for path in (HERE / "inside.py", HERE / "snapshot.mjs", PRELOAD))
+    tools = b"".join(path.read_bytes() for path in (HERE / "inside.py", HERE / "snapshot.mjs", PRELOAD)) + parts.pins()
     key = "heap-" + sha256((modules.folder / ".sha256").read_bytes() + tools)[:16]
 
     def make(folder: Path) -> None:

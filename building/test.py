@@ -12,6 +12,6 @@ PARALLEL = ("--numprocesses", "3", "--dist", "worksteal")
 
 
 def run(places: Places, options: list[str]) -> int:
-    """Runs pytest over all of tests/ (or as `options` say), a file at a time on each core; returns its exit status."""
+    """Runs pytest over all of tests/ (or as `options` say), a test at a time on each core; returns its exit status."""
     environment = {**os.environ, **browsers.environment(places), "PYTHONPATH": str(places.root), "PYTHONDONTWRITEBYTECODE": "1"}
     return subprocess.run([sys.executable, "-m", "pytest", *PARALLEL, *options], cwd=places.root, env=environment).returncode

@@ -53,7 +53,7 @@ class Modules:
 def modules(places: Places, run) -> Modules:
     """The modules that the app in `places.root` imports. `run(task, job)` runs `snapshot.mjs`."""
     sources = gather(places)
-    tools = b"".join((Path(__file__).with_name(name)).read_bytes() for name in ("inside.py", "snapshot.mjs", "trim.py"))
+    tools = b"".join((Path(__file__).with_name(name)).read_bytes() for name in ("inside.py", "snapshot.mjs", "trim.py")) + parts.pins()
     key = "modules-" + sha256(b"".join(f"{name}\0{sha256(data)}\n".encode() for name, data in sorted(sources.items())) + tools)[:16]
 
     def make(folder: Path) -> None:

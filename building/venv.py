@@ -26,7 +26,7 @@ def ensure(root: Path, lock: str) -> Path:
         return python
     print(f"installing what {lock} pins into .venv (once)", file=sys.stderr)
     with disk_faults():
-        if not python.is_file() or not _runs(python):
+        if not python.is_file() or not _same(python):
             _run([sys.executable, "-m", "venv", "--clear", str(folder)], "a virtual environment could not be made")
         _run([str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--require-hashes",
               "--only-binary", ":all:", "-r", str(root / lock)],
@@ -45,11 +45,13 @@ def enter(root: Path, lock: str) -> None:
         os.execve(python, command, environment)
 
 
-def _runs(python: Path) -> bool:
+def _same(python: Path) -> bool:
+    """Whether this is a Python of our own version, with pip: another one is made anew."""
     try:
-        return subprocess.run([str(python), "-m", "pip", "--version"], capture_output=True).returncode == 0
+        done = subprocess.run([str(python), "-c", "import pip, sys; print(sys.version)"], capture_output=True, text=True)
     except OSError:
         return False
+    return done.returncode == 0 and done.stdout.strip() == sys.version.strip()
 
 
 def _run(command: list[str], failure: str) -> None:

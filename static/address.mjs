@@ -1,7 +1,7 @@
 // Settings in the address: read once, kept up to date as they change, never piled up in the history.
 import { parse, spell } from "./controls.mjs";
 
-const LONGEST = 4000; // characters of an address that are looked at
+export const LONGEST = 4000; // characters of an address that are looked at
 // Parameters of the page itself, not of a figure.
 const OWN = new Set(["teach", "boot", "theme", "figure", "predict"]);
 

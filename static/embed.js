@@ -4,7 +4,7 @@
 // of the place where it stands, else the reader's system), and every setting of the figure by its name. Nothing in the
 // page around it is changed: the frame lives in a shadow tree of its own.
 (() => {
-  const script = document.currentScript ?? document.querySelector('script[src$="embed.js"]');
+  const script = document.currentScript ?? [...document.scripts].find(({ src }) => /\/embed\.js(\?|$)/.test(src));
   const base = new URL(".", script.src);
   const OWN = /^(id|class|style|title|lang|dir|hidden|slot|part|role|name|theme|loading|tabindex|is|(aria|data)-.*|on.*)$/;
   const HIGHEST = 20000; // px; no figure is higher: what says so is no figure
@@ -38,6 +38,7 @@
       this.watch.disconnect();
       this.around.disconnect();
       this.frame = null;
+      this.shown = ""; // put back elsewhere, it gets a new frame
     }
 
     /** Points the frame to the figure with its settings, unless it shows just that. */

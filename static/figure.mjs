@@ -16,6 +16,7 @@ export class FigureView {
     this.words = {};
     this.player = new Player(element.querySelector(".player"), (index, part) => this.draw(index, part));
     this.player.root.addEventListener("playing", ({ detail }) => this.status.setAttribute("aria-live", detail ? "off" : "polite"));
+    this.player.root.inert = true; // until there is something to play
     this.picture.addEventListener("keydown", (event) => this.key(event));
   }
 
@@ -32,6 +33,7 @@ export class FigureView {
     this.holder.hidden = false;
     await this.build(document, rest);
     this.document = document; // from here on it can be played and changed
+    this.player.root.inert = false;
     this.element.classList.add("drawn");
     this.read(this.about().telling);
     onTheme(() => {
@@ -187,7 +189,7 @@ export class FigureView {
   }
 
   key(event) {
-    if (event.target !== this.picture || event.altKey || event.ctrlKey || event.metaKey) return;
+    if (!this.document || event.target !== this.picture || event.altKey || event.ctrlKey || event.metaKey) return;
     const { player } = this;
     const act = { " ": () => player.toggle(), ArrowLeft: () => player.step(-1), ArrowRight: () => player.step(1),
       Home: () => player.go(0), End: () => player.go(player.last_index) }[event.key];

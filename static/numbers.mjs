@@ -26,7 +26,7 @@ export class Numbers {
       place.dataset.value = value;
       place.setAttribute("aria-valuenow", value);
       place.setAttribute("aria-valuetext", spell(parameter, value));
-      place.textContent = parameter.percent ? `${Math.round(value * 100)}%` : value.toLocaleString("en");
+      place.textContent = shown(parameter, value);
     }
   }
 
@@ -74,7 +74,7 @@ export class Numbers {
     if (place.isContentEditable) {
       if (event.key === "Enter") event.preventDefault();
       if (event.key === "Enter") this.commit(place);
-      if (event.key === "Escape") this.commit(place, place.dataset.value);
+      if (event.key === "Escape") this.commit(place, "");
       return;
     }
     const steps = this.steps(place);
@@ -90,7 +90,8 @@ export class Numbers {
 
   edit(place, begun = "") {
     place.contentEditable = "plaintext-only";
-    place.textContent = begun || place.dataset.value;
+    const parameter = this.parameter(place);
+    place.textContent = begun || (parameter.percent ? shown(parameter, place.dataset.value) : place.dataset.value);
     place.focus();
     const selection = getSelection();
     selection.selectAllChildren(place);
@@ -102,9 +103,9 @@ export class Numbers {
     place.contentEditable = "false";
     const { figure, setting, value } = place.dataset;
     const parameter = this.parameter(place);
-    const typed = text.replace(/[,\s]/g, "").replace(/%$/, "");
+    const typed = text.replace(/[,\s%]/g, "");
     try {
-      const wanted = parse(parameter, parameter.percent && text.includes("%") ? Number(typed) / 100 : typed);
+      const wanted = parse(parameter, parameter.percent && typed ? Number(typed) / 100 : typed);
       if (wanted !== Number(value)) this.changed(figure, setting, wanted);
     } catch {
       // What was typed is no such number: the one before stands again.
@@ -112,3 +113,6 @@ export class Numbers {
     this.follow(figure, { [setting]: Number(place.dataset.value) });
   }
 }
+
+/** A value as the prose shows it: a share in percent, which is also how it is typed. */
+const shown = (parameter, value) => (parameter.percent ? `${Math.round(value * 100)}%` : value.toLocaleString("en"));

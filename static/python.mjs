@@ -1,7 +1,8 @@
 // The page's side of Python: starts the worker, asks it, notices when it is gone. Newest setting wins.
 
 const SLOW_MS = 2_000; // an answer that takes longer is spoken of
-const PATIENCE_MS = 8_000; // a worker that does not answer this long is taken for dead and started again
+const PATIENCE_MS = 8_000; // a worker that does not even begin an answer this long is taken for dead and started again,
+const LONGEST_MS = 60_000; // one that has begun, after this: some settings take a slow machine long
 
 export class Python extends EventTarget {
   /** @param {URL} base  address of the site's root
@@ -11,10 +12,10 @@ export class Python extends EventTarget {
     this.base = base;
     this.options = options;
     this.state = "waiting";
-    this.asked = new Map(); // figure -> {values, since}: under way, one a figure
+    this.asked = new Map(); // figure -> {values, since, ask}: under way, one a figure
     this.next = new Map(); // figure -> {values, since}: to be asked when that is answered
-    this.settings = new Map(); // figure -> every value that was ever asked: a new worker is told them again
     this.count = 0;
+    this.revived = false; // started again, and not heard of since
   }
 
   start() {
@@ -43,18 +44,21 @@ export class Python extends EventTarget {
     this.start();
   }
 
-  /** Asks for a figure with these settings changed; the answer comes as an "answer" event. */
+  /** Asks for a figure with these settings, all of them; the answer comes as an "answer" event. */
   ask(figure, values, since = performance.now()) {
-    this.settings.set(figure, { ...this.settings.get(figure), ...values });
-    const next = this.next.get(figure);
-    this.next.set(figure, { values: { ...next?.values, ...values }, since });
+    this.next.set(figure, { values, since });
     if (this.state === "live") this.send(figure);
     else if (this.state === "waiting") this.start();
   }
 
-  /** True while a figure's newest setting has no answer yet. */
+  /** True while newer settings of a figure than those under way wait to be asked. */
   owes(figure) {
-    return this.next.has(figure) || this.asked.has(figure);
+    return this.next.has(figure);
+  }
+
+  /** Leaves out what waits to be asked of a figure. */
+  forget(figure) {
+    this.next.delete(figure);
   }
 
   send(figure) {
@@ -73,42 +77,53 @@ export class Python extends EventTarget {
       document.documentElement.dataset.boot = data.boot;
       this.say("live");
       for (const figure of this.next.keys()) this.send(figure);
-    } else if (data.what === "patch" || data.what === "wrong") {
+    } else if (data.what === "begun") this.watch(LONGEST_MS);
+    else if (data.what === "patch" || data.what === "wrong") {
       const asked = this.asked.get(data.figure);
       if (!asked || asked.ask !== data.ask) return;
       this.asked.delete(data.figure);
+      this.revived = false;
       this.watch();
       this.tell(data.what === "patch" ? "answer" : "wrong", { ...data, since: asked.since });
       this.send(data.figure);
     }
   }
 
-  watch() {
+  /** Waits for an answer to what is under way; starts a new worker if none comes. */
+  watch(patience_ms = PATIENCE_MS) {
     clearTimeout(this.timer);
     if (!this.asked.size) return;
     this.timer = setTimeout(() => {
       this.tell("slow", {});
-      this.timer = setTimeout(() => this.revive(), PATIENCE_MS - SLOW_MS);
+      this.timer = setTimeout(() => this.revive(), patience_ms - SLOW_MS);
     }, SLOW_MS);
   }
 
-  /** Starts a new worker in place of one that is gone, and asks again for everything that was set. */
+  /** Starts a new worker in place of one that is gone, and asks it what has no answer yet; once, then the reader is told. */
   revive() {
-    this.leave();
-    this.asked.clear();
-    this.next = new Map([...this.settings].map(([figure, values]) => [figure, { values, since: performance.now() }]));
+    if (this.revived) {
+      this.fail("it was started again once already", "does not answer");
+      return;
+    }
+    this.revived = true;
+    this.lose();
     this.say("waiting");
-    this.tell("revived", {});
     this.start();
   }
 
-  fail(error) {
+  fail(error, trouble = "could not be loaded") {
+    this.lose();
+    this.revived = false;
+    Object.assign(this, { error, trouble });
+    this.say("failed");
+  }
+
+  /** Lets go of the worker. What it was asked is to be asked again. */
+  lose() {
     clearTimeout(this.timer);
     this.leave();
+    this.next = new Map([...this.asked, ...this.next]);
     this.asked.clear();
-    this.next = new Map([...this.settings].map(([figure, values]) => [figure, { values, since: performance.now() }]));
-    this.error = error;
-    this.say("failed");
   }
 
   // A shared Python that fell silent is left to the others; this page goes on with one of its own.

@@ -11,7 +11,7 @@ const ADOPT_MS = 6000; // and how long for all of it, before it starts with the 
 const AT_ONCE = 6; // downloads
 
 let state; // {current: version | "", pages: {client id: version}}
-let adopting;
+let looking; // {news, done} while a new build is looked for
 
 const at = (path) => new URL(path, scope).href;
 const within = (ms, promise) => Promise.race([promise, new Promise((done) => setTimeout(done, ms))]);
@@ -107,10 +107,14 @@ async function adopt(manifest) {
   }
 }
 
-/** Looks for a new build, once at a time. */
+/** Looks for a new build, once at a time: `news` is its manifest, `done` comes when it is adopted. */
 function update() {
-  adopting ??= published().then((manifest) => (manifest.gone ? leave() : adopt(manifest))).finally(() => (adopting = null));
-  return adopting;
+  if (!looking) {
+    const news = published();
+    const done = news.then((manifest) => (manifest.gone ? leave() : adopt(manifest))).finally(() => (looking = null));
+    looking = { news, done };
+  }
+  return looking;
 }
 
 /** The site was taken down: nothing of it is kept, and pages come from the network again. */
@@ -138,8 +142,8 @@ async function tidy() {
 async function visit(event, path) {
   await known();
   if (!state.current) return fetch(event.request);
-  const news = published();
-  const done = news.then((manifest) => (manifest.gone ? leave() : adopt(manifest))).catch(() => {});
+  const { news, ...under } = update();
+  const done = under.done.catch(() => {});
   event.waitUntil(done.then(() => state.current && tidy()));
   const manifest = await within(MANIFEST_MS, news.catch(() => null));
   if (manifest && manifest.version !== state.current) await within(ADOPT_MS, done);
@@ -160,7 +164,7 @@ async function answer(event, path) {
 
 self.addEventListener("install", (event) => {
   self.skipWaiting();
-  event.waitUntil(update());
+  event.waitUntil(update().done);
 });
 self.addEventListener("activate", (event) => event.waitUntil(self.clients.claim()));
 self.addEventListener("fetch", (event) => {

@@ -3,7 +3,8 @@
 // A module worker, dedicated or shared. Its address may say `boot=modules` (no snapshot) and `compressed=1` (the host
 // compresses by itself). A page says {what: "ask", ask, figure, values} with ALL values of the figure as JSON, or
 // {what: "ping"}. It hears {what: "progress", loaded, total} in bytes, {what: "live", boot, version}, {what: "failed",
-// error}, {what: "patch", figure, ask, json, buffers: [[id, ArrayBuffer]...]}, {what: "wrong", figure, ask, error}.
+// error}, {what: "begun", figure, ask} and then {what: "patch", figure, ask, json, buffers: [[id, ArrayBuffer]...]} or
+// {what: "wrong", figure, ask, error}.
 import { Files, digest } from "./fetched.mjs";
 import { ENV, SITE, withLibraries } from "./preload.mjs";
 import { FILES, LOCK, SNAPSHOT, VERSION } from "./python/files.mjs";
@@ -18,7 +19,8 @@ let told = -OFTEN_MS;
 let said = { what: "progress", loaded: 0, total: 0 };
 let answer = null; // (figure, values) => [patch, [[id, bytes]...]] or a string that says what is wrong
 let python = null;
-let lean = false; // restored from its heap, without the files below it
+let bare = false; // restored from its heap, without the files below it
+let adding = null; // a promise, while those files are on their way
 
 const files = new Files(folder, FILES, {
   compressed: query.has("compressed"),
@@ -61,12 +63,13 @@ turn.port1.onmessage = () => {
 
 function reply(port, figure, ask, values) {
   let made;
+  port.postMessage({ what: "begun", figure, ask }); // it may take long: who waits knows that somebody is at work
   try {
     made = answer(figure, values);
   } catch (error) {
-    if (lean) {
-      lean = false;
-      addFiles().then(() => reply(port, figure, ask, values), (fault) => wrong(port, figure, ask, fault));
+    if (bare) {
+      adding ??= addFiles().finally(() => (adding = null));
+      adding.then(() => reply(port, figure, ask, values), (fault) => wrong(port, figure, ask, fault));
       return;
     }
     wrong(port, figure, ask, error);
@@ -89,6 +92,7 @@ async function addFiles() {
   python.FS.writeFile("/lib/python314.zip", stdlib);
   python.unpackArchive(site.buffer, "zip", { extractDir: SITE });
   python.runPython("import importlib; importlib.invalidate_caches()");
+  bare = false;
 }
 
 const lastLine = (error) => String(error?.message ?? error).trim().split("\n").at(-1).slice(0, 300);
@@ -203,7 +207,7 @@ async function boot() {
   if (query.get("boot") !== "modules") {
     python = await restore().catch((error) => console.info(`Python starts without its snapshot: ${lastLine(error)}`));
   }
-  lean = Boolean(python);
+  bare = Boolean(python);
   if (!python) {
     way = "modules";
     python = await fromModules();

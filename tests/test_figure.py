@@ -100,6 +100,25 @@ def test_a_wrong_value_changes_nothing(counted, values, says):
     assert counted[1] == [10] and told == []
 
 
+def test_what_fails_once_is_computed_when_asked_again(counted):
+    """A restored Python may lack a module at first; then it is asked the same again."""
+    fails = [True]
+
+    def compute(settings):
+        if settings.users == 3 and fails.pop():
+            raise ImportError("no such module yet")
+        return counted[0].compute(settings)
+
+    live = Live(replace(counted[0], compute=compute))
+    before = live.values()
+    with pytest.raises(ImportError):
+        live.set({"users": 3})
+    assert live.values() == before and live.picture.sources["block"]["right"] == [10.0]
+    fails.append(False)
+    live.set({"users": 3})
+    assert live.picture.sources["block"]["right"] == [3.0]
+
+
 def test_plots_stay_unless_they_follow(counted):
     """The page draws from patches; the document here keeps what it was exported with."""
     live = Live(counted[0])

@@ -42,6 +42,7 @@ class Driver:
         """Opens the window."""
         wanted = {"webkitgtk:browserOptions": {"binary": str(browser), "args": ["--automation"]}}
         self.session = "/session/" + self.call("POST", "/session", {"capabilities": {"alwaysMatch": wanted}})["sessionId"]
+        self.call("POST", f"{self.session}/timeouts", {"script": LONGEST_S * 1000})
 
     def go(self, address: str) -> None:
         self.call("POST", f"{self.session}/url", {"url": address})
@@ -50,9 +51,14 @@ class Driver:
         """The value of a JavaScript expression in the page."""
         return self.call("POST", f"{self.session}/execute/sync", {"script": f"return {expression}", "args": []})
 
+    def until(self, condition: str) -> None:
+        """Waits in the page, which leaves the processor to it, until a JavaScript condition holds."""
+        look = f"const done = arguments[0], look = () => ({condition}) ? done(true) : setTimeout(look, 40); look()"
+        self.call("POST", f"{self.session}/execute/async", {"script": look, "args": []})
 
-def wait(holds: Callable[[], object], what: str) -> None:
-    """Looks again and again until it holds."""
+
+def wait(holds: Callable[[], bool], what: str) -> None:
+    """Looks again and again until it holds, for what no page can wait for."""
     end = time.monotonic() + LONGEST_S
     while not holds():
         assert time.monotonic() < end, f"it never became true: {what}"
@@ -93,11 +99,11 @@ def webkit(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Driver]:
 
 def test_the_page_works_in_webkit(webkit: Driver, site: str) -> None:
     webkit.go(site)
-    wait(lambda: webkit.run(f"Boolean({elsewhere.DRAWN})"), elsewhere.DRAWN)
+    webkit.until(elsewhere.DRAWN)
     webkit.run(f"void {elsewhere.PLAY}")
-    wait(lambda: webkit.run(elsewhere.ENDED), elsewhere.ENDED)
-    wait(lambda: webkit.run(elsewhere.LIVE), elsewhere.LIVE)
+    webkit.until(elsewhere.ENDED)
+    webkit.until(elsewhere.LIVE)
     assert webkit.run(elsewhere.BOOT) == "modules"
     webkit.run(f"void {elsewhere.MOVE % json.dumps(elsewhere.MOVED)}")
-    wait(lambda: webkit.run(elsewhere.ANSWERED), elsewhere.ANSWERED)
+    webkit.until(elsewhere.ANSWERED)
     assert webkit.run(elsewhere.SENTENCE) == elsewhere.sentence()
