@@ -84,7 +84,7 @@ def compute(s: Settings) -> Picture:
         clock_ms=at * step_ms, frame_names=[f"step {whole(n)} of {whole(span)}" for n in at.tolist()],
         telling=len(at) - 1, play_s=float(np.clip(0.11 * span, 3, 10)),
         smooth=("veil.left", "cursor.x0", "cursor.x1"),
-        props={"timelines.x.end": span, **ticks("timelines.axis", steps(span))},
+        props={"timelines.x.end": span, **ticks("timelines.axis", [value for value in steps(span) if value == int(value)])},
         facts=dict(
             slots=count(s.slots), replies=count(len(lengths)), lengths=", ".join(map(str, lengths)),
             lengths_sum=whole(sum(lengths)), static_steps=whole(b.static.steps), continuous_steps=whole(b.continuous.steps),
@@ -119,7 +119,7 @@ def _answer(s: Settings, m: model.Machine, b: Batch, step_ms: float) -> str:
     static, continuous = b.static.steps, b.continuous.steps
     what = f"{sentence(count(len(b.static.slot), 'reply', 'replies'))} in {count(s.slots, 'slot')}: "
     if static == continuous:
-        took = f"{whole(static)} steps either way, static and continuous."
+        took = f"{whole(static)} step{'' if static == 1 else 's'} either way, static and continuous."
         times = f" that is {ms(static * step_ms)}."
     else:
         took = (f"{whole(static)} steps if a batch waits for its longest reply, {whole(continuous)} if a free slot is "
@@ -128,7 +128,8 @@ def _answer(s: Settings, m: model.Machine, b: Batch, step_ms: float) -> str:
     pace = f" At {ms(step_ms)} a step{times}"
     limit = model.pass_cost(printed(m), users=s.slots, context=CONTEXT).pass_ms
     numbers = whose(m, "itl", step_ms, ms, "a step", limit)
-    return f"{what}{took} {_idle(b)}{pace}{too_many(m, s.slots, CONTEXT)}{numbers}"
+    drawn = f" Their lengths were drawn: {', '.join(map(str, s.lengths()))}." if s.seed else ""
+    return f"{what}{took} {_idle(b)}{drawn}{pace}{too_many(m, s.slots, CONTEXT)}{numbers}"
 
 
 def _idle(b: Batch) -> str:

@@ -8,11 +8,11 @@ from model import pass_cost
 from model.chunking import Chunked, chunked_prefill
 from model.trace import PREFILL, Trace
 from widgets.picture import Picture
-from widgets.plots import blocks, labels, lines, plot, ticks
-from widgets.timeline import apart, rows, stack, steps, veil
+from widgets.plots import blocks, labels, lines, plot
+from widgets.timeline import apart, rows, stack, time_ticks, veil
 
 from .figure import Control, Figure
-from .fitting import too_many
+from .fitting import too_long, too_many
 from .machine import CONTEXTS, MACHINE_CONTROLS, MachineSettings
 from .measured import printed, whose
 from .words import count, ms, people, tokens, whole
@@ -21,7 +21,9 @@ FRAMES = 180                                   # at most
 TITLE, DOCUMENT, CAPTION, OTHERS, GAP = 22, 22, 20, 90, 12    # px, from the top of each half
 HALF = TITLE + DOCUMENT + CAPTION + OTHERS + GAP
 TOPS = np.array([0.0, HALF])
-ROW, MOST_ROWS = 10, 30                        # px of a person's row; people whose rows can still be told apart
+ROW, MOST_ROWS = 10, 15                        # px of a person's row; people whose rows can still be told apart
+LOWEST = 22                                    # px of all rows together: words stand in them
+MOST_BLOCKS = 75                               # chunks that a phone can show one by one
 
 
 class Settings(MachineSettings):
@@ -45,16 +47,14 @@ def compute(s: Settings) -> Picture:
     at = np.concatenate([[0.0], ends[::-(-len(ends) // FRAMES)], [span]])
     longest = [float((trace.end_ms - trace.start_ms).max()) for trace in halves]
     cursor = np.tile(at[:, None], 2 * len(halves))
-    pitch = min(ROW, OTHERS / s.users)
+    pitch = min(max(ROW, LOWEST / s.users), OTHERS / s.users)
     given = [_tokens(trace, s.users, top, span, pitch) for trace, top in zip(halves, tops)]
     below = TITLE + DOCUMENT + CAPTION
     bottoms = tops + below + pitch * s.users
     return Picture(
         sources={
             "document": stack(*(_document(trace, s.users, top, span) for trace, top in zip(halves, tops))),
-            "stall": dict(left=[c.sent_ms], right=[c.sent_ms + c.stall_ms], top=[below], bottom=[bottoms[0]]),
-            "stall_name": dict(x=[c.sent_ms + c.stall_ms / 2], y=[below + pitch * s.users / 2],
-                               text=[f"{ms(c.stall_ms)} without a token"], room=[c.stall_ms]),
+            **_stalls(c, s, tops[:2 if _chunks(c, s.users) == 1 else 1] + below, pitch * s.users),
             "tokens": stack(*(strokes for strokes, _ in given)), "tokens_dense": stack(*(bands for _, bands in given)),
             "between": _between(s.users, tops + below, pitch, span),
             "titles": dict(x=np.zeros(2), y=TOPS + 11,
@@ -70,27 +70,36 @@ def compute(s: Settings) -> Picture:
         frames={
             "veil.left": np.tile(at[:, None], len(halves)),
             "cursor.x0": cursor, "cursor.x1": cursor,
-            "say.sentence": _sentences(at, s, c, _answer(s, c) + too_many(m, s.users, s.context)
+            "say.sentence": _sentences(at, s, c, _answer(s, c) + too_many(m, s.users, s.context, s.document)
+                                      + too_long(m, max(s.context, s.document))
                                       + whose(m, "ttft", c.stall_ms, ms, "the long pass",
                                               pass_cost(printed(m), s.users, s.context, s.document).pass_ms)),
         },
         clock_ms=at, frame_names=[f"at {ms(t)}" for t in at], telling=len(at) - 1,
         play_s=float(np.clip(span / 130, 5, 12)), smooth=("veil.left", "cursor.x0", "cursor.x1"),
-        props={"passes.x.end": float(span), **ticks("passes.axis", steps(span, 4))},
+        props={"passes.x.end": float(span), **time_ticks("passes.axis", span, 4)},
         facts={
             "document": whole(s.document), "chunk": whole(s.chunk), "users": count(s.users), "context": whole(s.context),
             "chunks": whole(_chunks(c, s.users)), "stall": ms(c.stall_ms), "pass": ms(c.pass_ms),
-            "pass_with_chunk": ms(c.pass_ms_with_chunk), "document_time": ms(c.document_ms),
+            "pass_with_chunk": ms(c.pass_ms_with_chunk), "pass_mean": ms(c.document_ms / _chunks(c, s.users)), "document_time": ms(c.document_ms),
             "tokens_with_chunk": whole(min(s.chunk, s.document) + s.users)},
         table=(["way", "pass", "start (ms)", "end (ms)", "document tokens", "tokens for the others"],
                [row for way, trace in zip(("one pass", "chunks"), halves) for row in _table(way, trace, s.users)]))
+
+
+def _stalls(c: Chunked, s: Settings, tops: np.ndarray, height: float) -> dict:
+    """Where the others get nothing: in the first half, and in the second too if one chunk holds the whole document."""
+    n, gaps = len(tops), np.array([c.stall_ms, c.pass_ms_with_chunk])[:len(tops)]
+    return {"stall": dict(left=np.full(n, c.sent_ms), right=c.sent_ms + gaps, top=tops, bottom=tops + height),
+            "stall_name": dict(x=c.sent_ms + gaps / 2, y=tops + height / 2, room=gaps,
+                               text=[f"{ms(gap)} without a token" for gap in gaps])}
 
 
 def _document(trace: Trace, users: int, top: float, span: float) -> dict:
     """The passes that read the document, as blocks; chunks too narrow to be seen one by one are drawn as one block."""
     reading = np.flatnonzero(trace.state[:, users] == PREFILL)
     start, end = trace.start_ms[reading], trace.end_ms[reading]
-    if len(reading) > 150:
+    if len(reading) > MOST_BLOCKS:
         start, end = start[:1], end[-1:]
     return rows(np.zeros(len(start)), start, np.minimum(end, span), top + TITLE, DOCUMENT)
 
@@ -116,12 +125,18 @@ def _between(users: int, tops: np.ndarray, pitch: float, span: float) -> dict:
 
 
 def _caption(users: int) -> str:
-    others = "one other person" if users == 1 else f"{count(users)} others"
-    return f"{others}: " + ("a row each, a tick a token" if users <= MOST_ROWS else "a tick is a token for each")
+    if users == 1:
+        return "one other person: a tick a token"
+    return f"{count(users)} others: " + ("a row each, a tick a token" if users <= MOST_ROWS else "a tick is a token for each")
 
 
 def _chunks(c: Chunked, users: int) -> int:
     return int(np.sum(c.chunked.state[:, users] == PREFILL))
+
+
+def _longest_chunk_ms(c: Chunked, users: int) -> float:
+    """The slowest of the passes with a chunk: what the document already has in the cache is read again by each."""
+    return float(c.chunked.pass_ms[c.chunked.state[:, users] == PREFILL].max())
 
 
 def _table(way: str, trace: Trace, users: int) -> list[list]:
@@ -151,7 +166,9 @@ def _answer(s: Settings, c: Chunked) -> str:
     n = _chunks(c, s.users)
     done = f"in {ms(c.document_ms)} instead of {ms(c.stall_ms)}"
     without = f"instead of {ms(c.pass_ms)}" if ms(c.pass_ms) != ms(c.pass_ms_with_chunk) else "as it does without one"
-    return (f"{whole_way} In chunks of {whole(s.chunk)} a pass takes {ms(c.pass_ms_with_chunk)} {without}, "
+    longest = ms(_longest_chunk_ms(c, s.users))
+    growing = f", later ones up to {longest}" if longest != ms(c.pass_ms_with_chunk) else ""
+    return (f"{whole_way} In chunks of {whole(s.chunk)} a pass takes {ms(c.pass_ms_with_chunk)} {without}{growing}, "
             f"and everybody gets a token from it; {count(n, 'such pass', 'such passes')} "
             f"process{'es' if n == 1 else ''} the document {done}.")
 
@@ -187,6 +204,6 @@ is bound by arithmetic: <span class="number" data-say="document"></span> tokens 
 <span class="number" data-say="chunk"></span> of the document and one for each of the others, at
 <span class="number" data-say="context"></span> tokens of context. It takes <span class="number" data-say="pass_with_chunk"></span>; without a
 chunk, <span class="number" data-say="pass"></span>.</p>
-<p class="formula"><span class="number" data-say="chunks"></span> passes × about <span class="number" data-say="pass_with_chunk"></span> =
+<p class="formula"><span class="number" data-say="chunks"></span> passes × <span class="number" data-say="pass_mean"></span> on average =
 <span class="number" data-say="document_time"></span> until the document is processed</p>
 <p>Chunks beside decode passes are Sarathi-Serve's (OSDI 2024).</p>""")

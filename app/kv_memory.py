@@ -14,7 +14,7 @@ from widgets.timeline import beside
 from .figure import Control, Figure
 from .machine import CHOSEN_MACHINE, CONTEXTS, MachineSettings
 from .measured import whose
-from .words import count, gb, people, percent, sentence, tokens, whole
+from .words import count, digits, gb, people, percent, sentence, tokens, whole
 
 FRAME = 1.62        # the bar's frame, as a multiple of the card: room past the line for who does not fit
 TOP, BOTTOM = 1.0, 0.0
@@ -50,23 +50,26 @@ def compute(s: Settings) -> Picture:
             "bar": dict(left=[0.0], right=[card], bottom=[BOTTOM], top=[TOP]),
             "weights": _block(0, min(weights, line)),
             "too_heavy": _block(line, min(weights, scale)) if weights > line else _block(),
-            "overhead": _block(min(weights, line), min(start, line)) if weights < line else _block(),
+            "overhead": _block(min(weights, scale), min(start, scale)),
             "people_pale": dict(inside, bottom=np.zeros(fit), top=np.ones(fit)),
             "people": dict(left=inside["left"], bottom=np.zeros(fit), top=np.ones(fit)),
             "outside": dict(left=outside["left"], bottom=np.zeros(len(outside["left"])), top=np.ones(len(outside["left"]))),
             "capacity": dict(x0=[line], x1=[line], y0=[-0.18], y1=[1.3]),
-            "names": dict(x=[0.0], y=[1.2], text=[f"weights {gb(memory.weights_bytes)}"], room=[line]),
+            "names": dict(x=[0.0], y=[1.2], text=[f"weights {gb(memory.weights_bytes)}{' (cut off)' if weights > scale else ''}"], room=[line]),
             # A third of the frame holds these words on a phone: they end at the overhead's edge, or begin where there is less.
-            **beside([min(start, line)], [1.58], [f"overhead {gb(memory.overhead_bytes)}"], scale * 0.66, "overhead_name"),
+            # Where the overhead lies past the line, the words about who does not fit stand there.
+            **beside([start] * (start <= line), [1.58] * (start <= line), [f"overhead {gb(memory.overhead_bytes)}"] * (start <= line),
+                     scale * 0.66, "overhead_name"),
             "line_name": dict(x=[line * 1.008], y=[1.2], text=[f"{gb(memory.usable_bytes)} usable"], room=[scale - line]),
             "numbers": _numbers(inside, fit),
             "card_end": dict(x0=[card], x1=[card], y0=[-0.18], y1=[1.06]),
             "card_name": dict(x=[card * 1.008], y=[-0.17], text=[f"card: {gb(card * 1e9)}"], room=[scale - card]),
-            "more": _more(outside, misfit, scale, line),
+            "more": dict(x=[line * 1.008], y=[1.58], room=[scale - line]),
         },
         frames={
             "people.right": np.where(arrived, inside["right"], inside["left"]),
             "outside.right": np.where(waiting, outside["right"], np.nan),  # a block without width would still have its outline
+            "more.text": [[_more(int(there) - fit, len(outside["left"]))] for there in steps],
             "say.sentence": [f"{_moment(step, s.users)}{answer}" for step in steps],
         },
         clock_ms=steps * 1000.0,
@@ -79,7 +82,11 @@ def compute(s: Settings) -> Picture:
             budget=gb(memory.budget_bytes) if memory.budget_bytes > 0 else "nothing",
             budget_tokens=whole(memory.budget_tokens), fit=count(fit), misfit=count(misfit), users_fit=whole(memory.users_fit),
             capacity=gb(card * 1e9), overhead=gb(memory.overhead_bytes), utilization=percent(line / card),
-            usable=gb(memory.usable_bytes), rest=gb(memory.budget_bytes), kept=_kept(m), window=_window(m.llm)),
+            usable=gb(memory.usable_bytes), kept=_kept(m), window=_window(m.llm), sold=_sold(m),
+            kib_per_token=digits(memory.kv_bytes_per_token / 1024), each_gib=digits(memory.kv_bytes_each / 2**30),
+            **{f"{name}_exact": f"{value / 1e9:,.2f}".replace("-", "−") for name, value in (
+                ("capacity", card * 1e9), ("usable", memory.usable_bytes), ("weights", memory.weights_bytes),
+                ("overhead", memory.overhead_bytes), ("rest", memory.budget_bytes))}),
         table=(["person", "KV cache (bytes)", "fits"],
                [[i + 1, memory.kv_bytes_each, "yes" if i < fit else "no"] for i in range(s.users)]))
 
@@ -87,6 +94,14 @@ def compute(s: Settings) -> Picture:
 def _card_bytes(m: model.Machine) -> float:
     """The card's memory: as it is sold on the datasheet; for a server what it sees, where that is more (GB are GiB)."""
     return m.gpu.memory_bytes if m.engine == DATASHEET else max(m.gpu.memory_bytes, visible_bytes(m.gpu))
+
+
+def _sold(m: model.Machine) -> str:
+    """Why a server's card is larger than the datasheet's, "" on the datasheet."""
+    if m.engine == DATASHEET or _card_bytes(m) <= m.gpu.memory_bytes:
+        return ""
+    return (f"The card is sold with {gb(m.gpu.memory_bytes)}, in units of 2³⁰ bytes. A server sees {gb(_card_bytes(m))}, in "
+            "units of 10⁹.")
 
 
 def _kept(m: model.Machine) -> str:
@@ -126,13 +141,12 @@ def _numbers(inside: dict, fit: int) -> dict:
                 room=share * (inside["right"] - inside["left"]))
 
 
-def _more(outside: dict, misfit: int, scale: float, line: float) -> dict:
-    """The words over the blocks past the line."""
-    if not misfit:
-        return dict(x=[], y=[], text=[], room=[])
-    hidden = misfit - len(outside["left"])
-    text = f"{count(misfit)} {'does' if misfit == 1 else 'do'} not fit" + (f" ({count(hidden)} not drawn)" if hidden > 0 else "")
-    return dict(x=[line * 1.008], y=[1.58], text=[text], room=[scale - line])
+def _more(misfit: int, drawn: int) -> str:
+    """The words over the blocks past the line, of which the picture has room for `drawn`."""
+    if misfit <= 0:
+        return ""
+    not_drawn = f" ({count(misfit - drawn)} not drawn)" if 0 < drawn < misfit else ""
+    return f"{count(misfit)} {'does' if misfit == 1 else 'do'} not fit{not_drawn}"
 
 
 def _tick_values(capacity_gb: float) -> list[float]:
@@ -152,8 +166,9 @@ def _moment(step: int, users: int) -> str:
 def _answer(s: Settings, memory: model.Memory, fit: int, misfit: int) -> str:
     """What they want, what is left, who fits."""
     one = s.users == 1
+    each = "" if one else f" {gb(memory.kv_bytes_each)} each,"
     wanted = (f"{sentence(people(s.users))} at {tokens(s.context)} want{'s' if one else ''} {gb(s.users * memory.kv_bytes_each)} "
-              f"of KV cache, {whole(memory.kv_bytes_per_token)} bytes a token {_window(s.machine().llm)}").rstrip() + "."
+              f"of KV cache,{each} {whole(memory.kv_bytes_per_token)} bytes a token {_window(s.machine().llm)}").rstrip() + "."
     if memory.budget_bytes <= 0:
         return f"{wanted} The weights and the overhead alone are larger than what the card may use: nobody fits."
     card = _card_bytes(s.machine())
@@ -201,11 +216,13 @@ FIGURE = Figure(
 <p>Every token that a conversation holds keeps its keys and values (K and V, so 2) in each layer; a model with latent
 attention keeps fewer values, which serve for both:</p>
 <p class="formula"><span class="number" data-say="kept"></span> =
-<span class="number" data-say="kv_bytes_per_token"></span> bytes a token</p>
-<p class="formula"><span class="number" data-say="capacity"></span> × <span class="number" data-say="utilization"></span> =
-<span class="number" data-say="usable"></span> usable</p>
-<p class="formula"><span class="number" data-say="usable"></span> − <span class="number" data-say="weights"></span> of weights −
-<span class="number" data-say="overhead"></span> of overhead = <span class="number" data-say="rest"></span>, which is <span class="number" data-say="budget_tokens"></span> tokens</p>
+<span class="number" data-say="kv_bytes_per_token"></span> bytes (<span class="number" data-say="kib_per_token"></span> KiB) a token</p>
+<p class="formula"><span class="number" data-say="capacity_exact"></span> GB × <span class="number" data-say="utilization"></span> =
+<span class="number" data-say="usable_exact"></span> GB usable</p>
+<p class="formula"><span class="number" data-say="usable_exact"></span> − <span class="number" data-say="weights_exact"></span> of weights −
+<span class="number" data-say="overhead_exact"></span> of overhead = <span class="number" data-say="rest_exact"></span> GB, which is
+<span class="number" data-say="budget_tokens"></span> tokens</p>
+<p data-say="sold"></p>
 <p>One conversation of <span class="number" data-say="context"></span> tokens takes <span class="number" data-say="each"></span>
-<span data-say="window"></span>. As many fit as whole conversations go into the rest: <span class="number" data-say="users_fit"></span>.
+(<span class="number" data-say="each_gib"></span> GiB) <span data-say="window"></span>. As many fit as whole conversations go into the rest: <span class="number" data-say="users_fit"></span>.
 The datasheet's overhead is what a 24 GB card showed beside weights and KV cache; a server has its own.</p>""")

@@ -39,8 +39,8 @@ class Settings(MachineSettings):
                            doc="tokens that the server puts before every conversation, the same for all; 0 for none")
 
     def chats(self) -> tuple[int, ...]:
-        """Tokens of each chat: the longest allowed ends those that would be longer."""
-        return tuple(min(chat, self.longest) for chat in CHATS)
+        """Tokens of each chat: none is shorter than the system prompt, the longest allowed ends those that would be longer."""
+        return tuple(min(max(chat, self.shared), self.longest) for chat in CHATS)
 
 
 def compute(s: Settings) -> Picture:
@@ -61,7 +61,7 @@ def compute(s: Settings) -> Picture:
     names = dict(y=(bands["top"] + bands["bottom"]) / 2, text=[letter(i) for i in range(p.reserved_fit)])
     return Picture(
         sources={
-            "titles": dict(x=[0.0, RIGHT], y=[9, 9], text=["Reserved", f"In pages of {tokens(s.page_size)}"]),
+            "titles": dict(x=[0.0, RIGHT], y=[9, 9], text=["Reserved", f"Pages of {tokens(s.page_size)}"]),
             **_chips(p),
             "fits": dict(x=[0.0, RIGHT], y=[FIT_AT + 9] * 2, room=[1.0, 1.0],
                          text=[f"{count(n)} of {count(len(CHATS))} fit" for n in (p.reserved_fit, p.paged_fit)]),
@@ -164,12 +164,12 @@ def _notes(p: Pages, px: float, drawn: int, grid: Grid) -> dict:
     """Words in what is left on both sides, where it is high enough."""
     rest = _rest(p, px, drawn)
     all_in = p.reserved_fit == len(p.chats)
-    left_over = int(drawn - p.reserved_fit * p.longest)
+    left_over = p.budget_tokens - p.reserved_fit * p.longest
     left = (f"{whole(left_over)} tokens free" if all_in else f"{whole(left_over)} tokens left over" if p.reserved_fit
             else "too small for one" if drawn else "no memory left")
     if rest["bottom"][0] - rest["top"][0] < READABLE:
         left = ""
-    free = grid.pages - len(p.owner)
+    free = p.total_pages - len(p.owner)
     free_top = TOP + -(-len(p.owner) // grid.columns) * grid.row
     right = f"{whole(free)} page{'' if free == 1 else 's'} free" if free else "" if drawn else "no memory left"
     if BOTTOM - free_top < READABLE:
@@ -234,7 +234,7 @@ def _fit(fit: int, n: int) -> str:
 def _sharing(p: Pages) -> str:
     if not p.shared or not p.paged_fit:
         return ""
-    prompt = f" A system prompt of {tokens(p.shared)}"
+    prompt = f" A system prompt of {tokens(p.shared)}{f', cut at {whole(p.longest)},' if p.shared > p.longest else ''}"
     if not p.shared_pages:
         return f"{prompt} fills no page, so nothing is shared."
     return (f"{prompt} fills {count(p.shared_pages, 'page')}, stored once for {count(_sharers(p))}: "
@@ -294,4 +294,5 @@ tokens reserved = <span class="number" data-say="waste_reserved"></span></p>
 empty in the last page of each conversation = <span class="number" data-say="waste_paged"></span></p>
 <p>A system prompt of <span class="number" data-say="shared"></span> tokens fills <span class="number" data-say="shared_pages"></span> whole pages.
 Only whole pages are shared; that saves <span class="number" data-say="saved_pages"></span> pages. Pages and sharing are those of
-PagedAttention (SOSP 2023) and vLLM.</p>""")
+PagedAttention (SOSP 2023) and vLLM. In that paper’s measurements 20.4% to 38.2% of the KV memory held tokens before, and 96.3%
+with pages.</p>""")

@@ -20,7 +20,7 @@ from .words import digits, ms, percent, tokens, whole
 QUESTION, DOCUMENT = 24, 2000
 PROMPTS = (1, 8, 16, QUESTION, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, DOCUMENT, 3072, 4096, 6144, 8192,
            12288, 16384, 24576, 32768)
-GAP = 0.06  # share of a pass that is left free behind it, so that passes can be counted
+GAP, WIDEST = 0.06, 0.002  # left free behind a pass, so that passes can be counted: a share of it, at most this share of all
 
 # The reply that appears, one word a token: as long as the longest reply.
 REPLY = (
@@ -90,12 +90,12 @@ def _words(s: Settings, m: model.Machine, trace: Trace, alone: model.PassCost, s
     prefill_ms = trace.pass_ms[0]
     ratio = alone.pass_ms / (prefill_ms / s.prompt)
     facts = dict(
-        prompt=whole(s.prompt), reply=whole(s.reply), prefill=ms(prefill_ms), prefill_bound=BOUNDS[trace.bound_by[0]],
+        prompt=whole(s.prompt), prompt_tokens=tokens(s.prompt), reply=whole(s.reply), prefill=ms(prefill_ms), prefill_bound=BOUNDS[trace.bound_by[0]],
         weights=f"{alone.bytes / 1e9:,.2f} GB", alone=ms(alone.pass_ms),
         speed=digits(alone.tokens_per_s), ratio=_ratio(ratio), bound=str(alone.bound_by), total=ms(trace.end_ms[-1]),
         decode=ms(trace.pass_ms[1:].mean()) if s.reply > 1 else ms(alone.pass_ms),
         busy=percent(alone.arithmetic_ms / alone.pass_ms), bandwidth=whole(m.gpu.bandwidth_bytes_s / 1e9),
-        peak=digits(m.gpu.peak_flops / 1e12), parameters=whole(m.llm.active_parameters),
+        peak=f"{m.gpu.peak_flops / 1e12:,.1f}", parameters=whole(m.llm.active_parameters),
         lost="nothing is lost." if s.engine == DATASHEET else f"the times above are what {engine_name(s.engine)} gets, which loses some of both.")
     facts["answer"] = (
         f"Prefill processes {tokens(s.prompt)} in one pass of {facts['prefill']}, bound by {facts['prefill_bound']}, which "
@@ -120,7 +120,7 @@ def _ratio(ratio: float) -> str:
 def _strip(name: str, trace: Trace, bound: int) -> dict:
     """Blocks of the passes bound so: pale where they will be, and the solid part that has been."""
     mine = trace.bound_by == bound
-    left, right = trace.start_ms[mine], trace.end_ms[mine] - GAP * trace.pass_ms[mine].clip(max=trace.pass_ms[-1])
+    left, right = trace.start_ms[mine], trace.end_ms[mine] - np.minimum(GAP * trace.pass_ms[mine], WIDEST * trace.end_ms[-1])
     level = dict(bottom=np.zeros(mine.sum()), top=np.ones(mine.sum()))
     return {f"{name}_ahead": dict(left=left, right=right, **level), f"{name}_done": dict(left=left, **level)}
 
@@ -169,7 +169,7 @@ FIGURE = Figure(
     controls=(Control("prompt", "tokens", positions=PROMPTS,
                       presets=(("A short question", QUESTION), ("A pasted document", DOCUMENT))),
               Control("reply", "tokens"), *MACHINE_CONTROLS),
-    beside="""<div class="chat"><p class="sent">A prompt of <span class="number" data-say="prompt"></span> tokens
+    beside="""<div class="chat"><p class="sent">A prompt of <span class="number" data-say="prompt_tokens"></span>
 <button type="button" data-do="send">Send</button> <span class="number clock" data-say="clock"></span></p>
 <p class="written" data-say="written"></p></div>""",
     explain="""
@@ -181,5 +181,5 @@ FIGURE = Figure(
 <p>Prefill: 2 × <span class="number" data-say="parameters"></span> parameters × <span class="number" data-say="prompt"></span> tokens ÷
 <span class="number" data-say="peak"></span> TFLOPS, but never faster than one read of the weights:
 <span class="number" data-say="prefill"></span>. A written token costs
-<span class="number" data-say="ratio"></span> times as much as one of the prompt.</p>
+<span class="number" data-say="ratio"></span> times as much as one of the prompt. (Sarathi’s authors measured about 200 where few people are served.)</p>
 <p>With the datasheet's bandwidth and peak: <span data-say="lost"></span></p>""")

@@ -11,6 +11,7 @@ from widgets.plots import blocks, curve, dots, labels, lines, plot, ticks
 from widgets.timeline import beside, steps
 
 from .figure import Control, Figure
+from .fitting import too_long
 from .machine import CONTEXTS, MACHINE_CONTROLS, MachineSettings
 from .measured import columns, engines_of, printed, speeds, whose
 from .words import count, digits, ms, people, sentence, tokens, whole
@@ -98,7 +99,7 @@ def _bars(s: Settings, a: Answer, joined: np.ndarray) -> dict:
     there, fits = seat < joined[:, None], seat < a.fit
     return {"answers.top": np.where(there & fits & ~arithmetic, speed, 0.0),
             "answers_arithmetic.top": np.where(there & fits & arithmetic, speed, 0.0),
-            "misfits.top": np.where(there & ~fits, speed, 0.0)}
+            "misfits.top": np.where(there & ~fits, speed, np.nan)}  # a bar without height would still have its outline
 
 
 def _curves(a: Answer, high: dict) -> dict:
@@ -188,7 +189,8 @@ def _answer(s: Settings, a: Answer) -> str:
     else:
         said = (f"{sentence(people(s.users))} at {tokens(s.context)} get {speed(a.cost.tokens_per_s_each)} tokens a second "
                 f"each, not {naive}: {speed(a.cost.tokens_per_s)} together, {times(a.times)} times the {alone} of one alone.")
-    return f"{said} {_judged(s, a)}{_room(s, a)}{a.numbers}"
+    bound = " Arithmetic limits it here, not memory." if a.cost.bound_by == "arithmetic" else ""
+    return f"{said}{bound} {_judged(s, a)}{_room(s, a)}{too_long(s.machine(), s.context)}{a.numbers}"
 
 
 def speed(value: float) -> str:
@@ -268,7 +270,7 @@ def _chart(name: str, height: int, naive: str, *, axis: bool):
 
 
 FIGURE = Figure(
-    id="scoreboard", title="Ten press send: how fast is each answered?", settings=Settings, compute=compute, draw=draw,
+    id="scoreboard", title="All press send: how fast is each answered?", settings=Settings, compute=compute, draw=draw,
     main="users",
     controls=(Control("guess", "tokens/s each", positions=GUESSES), Control("users", "people", positions=USERS),
               Control("context", "tokens", positions=CONTEXTS), *MACHINE_CONTROLS),

@@ -8,9 +8,10 @@ import model
 from model.speculation import MOST_USERS, Speculation
 from widgets.picture import Picture
 from widgets.plots import blocks, curve, dots, labels, lines, plot, ticks
-from widgets.timeline import steps, veil
+from widgets.timeline import steps, time_ticks, veil
 
 from .figure import Control, Figure
+from .fitting import too_long
 from .guessing import MOST, ROUNDS, USERS, Clock, Run
 from .machine import CONTEXTS, MACHINE_CONTROLS, MachineSettings, choices
 from .measured import speedups, whose
@@ -40,7 +41,9 @@ class Settings(MachineSettings):
 def compute(s: Settings) -> Picture:
     """Four rounds of guessing for these settings; a frame is a guess, or a check that is done."""
     run = Run(s.machine(), s.users, s.guesses, s.acceptance, s.context, s.draft, s.seed)
-    said = _answer(s, run) + whose(s.machine(), "speedup", run.speedup, digits, "the speed-up")
+    m = s.machine()
+    said = (_answer(s, run) + _unlike(m.llm, model.llm(s.draft)) + too_long(m, s.context)
+            + whose(m, "speedup", run.speedup, digits, "the speed-up"))
     clock = Clock(run, s.guesses)
     return Picture(
         sources={**_cells(run), **_passes(run), **_curve(s, run)},
@@ -50,7 +53,7 @@ def compute(s: Settings) -> Picture:
         play_s=min(14.0, 4.0 + 0.35 * len(clock)),
         smooth=("veil.left", "cursor.x0", "cursor.x1"),
         props={"lane.x.end": float(ROUNDS * (s.guesses + 1)), "passes.x.end": run.total_ms * 1.005,
-               **ticks("passes.axis", steps(run.total_ms, 4)), **_curve_props(s, run)},
+               **time_ticks("passes.axis", run.total_ms, 4), **_curve_props(s, run)},
         facts=_facts(s, run),
         table=(["users", "speed-up (times)", "round (ms)", "plain pass (ms)"],
                [[u, float(run.all.speedup[u]), float(run.all.round_ms[u]), float(run.all.plain_ms[u])] for u in STEPS]))
@@ -113,13 +116,14 @@ def _note(run: Run, clock: Clock, f: int, r: int) -> str:
         if r:
             return f"{kept} kept, 1 more" if kept == k else f"{kept} kept, 1 wrong"
         after = f", {k - kept - 1} thrown away" if kept + 1 < k else ""
-        return f"all {k} guesses kept" if kept == k else f"{kept} kept, 1 wrong{after}"
+        every = "the guess kept" if k == 1 else f"all {k} guesses kept"
+        return every if kept == k else f"{kept} kept, 1 wrong{after}"
     if r == clock.round[f] and clock.guesses[f]:
         return "check" if clock.guesses[f] == run.cell.shape[1] else "guess"
     return ""
 
 
-OWN = "← last block: written by the large model"  # in the first row
+OWN = "← written by the large model"  # in the first row
 
 
 def _passes(run: Run) -> dict:
@@ -251,19 +255,29 @@ def _moment(s: Settings, run: Run, clock: Clock, f: int) -> str:
         return f"{round_name}: {count(int(clock.guesses[f]))} of {count(s.guesses)} guessed."
     got = int(run.tokens[clock.round[f]])
     if got > s.guesses:
-        return f"{round_name}: all guesses kept and a token more, {count(got)} in all."
+        return f"{round_name}: {'the guess' if s.guesses == 1 else 'all guesses'} kept and a token more, {count(got)} in all."
+    if s.guesses == 1:
+        return f"{round_name}: the guess not kept but replaced: 1 token."
     return f"{round_name}: {count(got - 1)} of {count(s.guesses, 'guess', 'guesses')} kept, the next replaced: {tokens(got)}."
 
 
 def _answer(s: Settings, run: Run) -> str:
     gain = digits(run.speedup)
-    verdict = f"{gain} times as fast as without guessing" if run.speedup >= 1 else \
-        f"{gain} times as fast as without: guessing makes it slower"
-    return (f"With {count(s.guesses, 'guess', 'guesses')}, each right with a chance of {percent(s.acceptance)}, a round gives "
+    verdict = ("as fast as without guessing" if gain == "1.00" else f"{gain} times as fast as without guessing" if run.speedup > 1
+               else f"{gain} times as fast as without: guessing makes it slower")
+    each = "" if s.guesses == 1 else "each "
+    return (f"With {count(s.guesses, 'guess', 'guesses')}, {each}right with a chance of {percent(s.acceptance)}, a round gives "
             f"{digits(run.all.expected_tokens)} tokens on average in {ms(run.draft_ms + run.check_ms)}; a pass without guesses "
             f"takes {ms(run.plain_ms)}. For {people(s.users)} at {tokens(s.context)} that is {verdict}. "
             f"Guessing is slower {_break_even(run.all)}. {_reach(run.all, s.context)} In the example shown, "
             f"{tokens(int(run.tokens.sum()))} came in {ms(run.total_ms)}; without guesses, {whole(run.plain_tokens)}.")
+
+
+def _unlike(llm, draft) -> str:
+    """That a draft of another vocabulary cannot guess for this model, "" for one that can."""
+    if draft.vocabulary == llm.vocabulary:
+        return ""
+    return f" (But {draft.label} has another vocabulary than {llm.label}: its guesses cannot be checked as they are.)"
 
 
 def _reach(all_: Speculation, context: int) -> str:

@@ -104,7 +104,7 @@ def _causes(one):
     yield "ShareGPT" in chats, "only mean lengths are known; the longest replies decide when the run ends"
     yield crowd and "pool" not in row.text("context_or_output"), "how the people started and how long the run was are not in the row"
     yield one.group == predict.FIT, "what else held memory on that card (a screen, other processes, graphs) is not in the row"
-    yield one.note.startswith("terms of its class"), f"card without measurements of this engine: {one.note}"
+    yield one.note.startswith("estimated from its class"), f"card without measurements of this engine: {one.note}"
     yield row.text("gpu").startswith("Apple"), "two generations of Apple's cores share one set of terms"
 
 

@@ -128,8 +128,8 @@ def visible_bytes(gpu):
 
 
 def note(m):
-    """Whose terms a Machine has, in words: `measured on this card`, or `terms of its class` with the measured cards of its
-    kind; `the datasheet's own numbers` without an engine."""
+    """Whose terms a Machine has, in words: `measured on this card`, or `estimated from its class` with the measured cards of
+    its kind; `the datasheet's own numbers` without an engine."""
     if m.engine == DATASHEET:
         return "the datasheet's own numbers"
     cards = measured_cards().get(m.engine, ())
@@ -137,7 +137,7 @@ def note(m):
         return "measured on this card"
     wanted = terms.class_of(m.engine, m.gpu)
     alike = [card.label for card in map(catalogue.gpu, cards) if terms.class_of(m.engine, card) == wanted]
-    return f"terms of its class, {wanted} ({', '.join(alike) or 'none of which was measured with this engine'})"
+    return f"estimated from its class, {wanted} ({', '.join(alike) or 'none measured with this engine'})"
 
 
 @functools.cache

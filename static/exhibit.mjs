@@ -228,7 +228,9 @@ export class Exhibit {
   /** Plays from the beginning, as soon as there is something to play. */
   async send() {
     await this.draw();
-    if (this.view.document) this.view.player.restart();
+    if (!this.view.document) return;
+    this.view.player.restart();
+    this.view.show();
   }
 
   tabulate() {

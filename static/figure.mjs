@@ -4,6 +4,8 @@ import { columns, onTheme, paint, theme, themed } from "./theme.mjs";
 
 const measure = document.createElement("canvas").getContext("2d");
 
+const STAYS = 0.56; // of the window's height: a picture that is lower leaves room for the controls when it stays in view
+
 export class FigureView {
   /** @param {HTMLElement} element  the <figure>  @param {(words: Record<string,string>) => void} said  told what it says */
   constructor(element, said) {
@@ -15,6 +17,9 @@ export class FigureView {
     this.picture = element.querySelector(".picture");
     this.words = {};
     this.player = new Player(element.querySelector(".player"), (index, part) => this.draw(index, part));
+    this.player.root.addEventListener("click", ({ target }) => {
+      if (this.player.playing && target.closest("[data-do=play], [data-do=restart]")) this.show();
+    });
     this.player.root.addEventListener("playing", ({ detail }) => this.status.setAttribute("aria-live", detail ? "off" : "polite"));
     this.player.root.inert = true; // until there is something to play
     this.picture.addEventListener("keydown", (event) => this.key(event));
@@ -66,6 +71,11 @@ export class FigureView {
       index.add(view);
     }
     await rest();
+  }
+
+  /** Brings the picture into view if most of it is elsewhere: whoever presses Play wants to see it. */
+  show() {
+    if (!this.player.seen) this.picture.scrollIntoView({ block: "nearest" });
   }
 
   about() {
@@ -147,6 +157,7 @@ export class FigureView {
   // Room for the longest text of any frame, so that nothing below it moves while the film plays. At one width it only grows.
   keepRoom() {
     const width = this.element.clientWidth;
+    this.picture.classList.toggle("stays", this.picture.offsetHeight < STAYS * innerHeight);
     if (!width || !this.spoken) return;
     if (this.roomAt !== width) this.rooms = new Map();
     this.roomAt = width;

@@ -4,10 +4,12 @@ import { parse, spell } from "./controls.mjs";
 const STEP_PX = 8; // a drag this long is one step
 
 export class Numbers {
-  /** @param {(figure: string, name: string, value: number) => void} changed */
-  constructor(root, figures, changed) {
+  /** @param {(figure: string, name: string, value: number) => void} changed
+   *  @param {(figure: string, problem: string) => void} wrong  told of what was typed and is no such number */
+  constructor(root, figures, changed, wrong) {
     this.figures = figures;
     this.changed = changed;
+    this.wrong = wrong;
     this.places = [...root.querySelectorAll(".setting")];
     for (const place of this.places) this.listen(place);
   }
@@ -91,7 +93,7 @@ export class Numbers {
   edit(place, begun = "") {
     place.contentEditable = "plaintext-only";
     const parameter = this.parameter(place);
-    place.textContent = begun || (parameter.percent ? shown(parameter, place.dataset.value) : place.dataset.value);
+    place.textContent = begun || (parameter.percent ? shown(parameter, Number(place.dataset.value)) : place.dataset.value);
     place.focus();
     const selection = getSelection();
     selection.selectAllChildren(place);
@@ -105,10 +107,10 @@ export class Numbers {
     const parameter = this.parameter(place);
     const typed = text.replace(/[,\s%]/g, "");
     try {
-      const wanted = parse(parameter, parameter.percent && typed ? Number(typed) / 100 : typed);
+      const wanted = parse(parameter, parameter.percent && Number.isFinite(Number(typed)) ? Number(typed) / 100 : typed);
       if (wanted !== Number(value)) this.changed(figure, setting, wanted);
-    } catch {
-      // What was typed is no such number: the one before stands again.
+    } catch (error) {
+      if (text) this.wrong(figure, `${error.message}. ${shown(parameter, Number(value))} stays.`);
     }
     this.follow(figure, { [setting]: Number(place.dataset.value) });
   }

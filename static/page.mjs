@@ -53,7 +53,7 @@ const numbers = new Numbers(document, figures, (figure, name, value) => {
   const exhibit = views.get(figure);
   exhibit.controls.set(name, value);
   exhibit.changed();
-});
+}, (figure, problem) => views.get(figure).note(problem));
 
 let remembering;
 /** Writes the settings into the address, after the reader's hand has come to rest. */
@@ -141,4 +141,10 @@ root.addEventListener("first-figure", () => {
   startPython();
   drawRest(); // meanwhile: once Python is there, nothing of the page changes
 }, { once: true });
-addEventListener("beforeprint", () => views.forEach(({ view }) => view.document && view.player.go(view.about().telling)));
+// On paper every figure stands at the frame that answers its question; afterwards again where it was.
+addEventListener("beforeprint", () => views.forEach(({ view }) => {
+  if (!view.document) return;
+  view.before = view.player.index;
+  view.player.go(view.about().telling);
+}));
+addEventListener("afterprint", () => views.forEach(({ view }) => view.before !== undefined && view.player.go(view.before)));

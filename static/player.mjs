@@ -34,9 +34,9 @@ export class Player {
 
   /** Puts a new film in and shows one of its frames; a playing one stops: the answer is what a reader waits for. */
   load(film, index) {
+    this.stop(); // before: the frame that it was at may not be in the new film
     this.film = film;
     this.position.max = this.last_index;
-    this.pause();
     this.go(index);
   }
 

@@ -77,7 +77,7 @@ export class Python extends EventTarget {
       document.documentElement.dataset.boot = data.boot;
       this.say("live");
       for (const figure of this.next.keys()) this.send(figure);
-    } else if (data.what === "begun") this.watch(LONGEST_MS);
+    } else if (data.what === "busy") this.watch(LONGEST_MS);
     else if (data.what === "patch" || data.what === "wrong") {
       const asked = this.asked.get(data.figure);
       if (!asked || asked.ask !== data.ask) return;

@@ -3,8 +3,8 @@
 // A module worker, dedicated or shared. Its address may say `boot=modules` (no snapshot) and `compressed=1` (the host
 // compresses by itself). A page says {what: "ask", ask, figure, values} with ALL values of the figure as JSON, or
 // {what: "ping"}. It hears {what: "progress", loaded, total} in bytes, {what: "live", boot, version}, {what: "failed",
-// error}, {what: "begun", figure, ask} and then {what: "patch", figure, ask, json, buffers: [[id, ArrayBuffer]...]} or
-// {what: "wrong", figure, ask, error}.
+// error}, {what: "busy"} when an answer is begun, then {what: "patch", figure, ask, json, buffers: [[id, ArrayBuffer]...]}
+// or {what: "wrong", figure, ask, error}.
 import { Files, digest } from "./fetched.mjs";
 import { ENV, SITE, withLibraries } from "./preload.mjs";
 import { FILES, LOCK, SNAPSHOT, VERSION } from "./python/files.mjs";
@@ -63,7 +63,7 @@ turn.port1.onmessage = () => {
 
 function reply(port, figure, ask, values) {
   let made;
-  port.postMessage({ what: "begun", figure, ask }); // it may take long: who waits knows that somebody is at work
+  port.postMessage({ what: "busy" }); // it may take long: who waits knows that somebody is at work
   try {
     made = answer(figure, values);
   } catch (error) {

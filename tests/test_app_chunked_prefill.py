@@ -19,6 +19,10 @@ from tests.picture_checks import check
     ({"document": 512, "chunk": 8192, "users": 1}, ("take 49.8 ms, and one person gets nothing", "one such pass processes")),
     # by hand: 36,769 tokens of budget hold four conversations of 8,192
     ({"context": 8192}, ("hold only four conversations of 8,192 tokens",)),
+    # by hand: 9 x 2,048 + 32,768 tokens are more than 36,769
+    ({"document": 32768}, ("would not hold the document beside these conversations",)),
+    # by hand: the last of 2,048 chunks reads 131,008 tokens of KV cache more than the first: 17.2 GB, 17 ms
+    ({"document": 131072, "chunk": 64}, ("a pass takes 18.3 ms as it does without one, later ones up to 37.8 ms, and everybody",)),
 ])
 def test_sentence(values, says):
     picture = compute(Settings(**values))

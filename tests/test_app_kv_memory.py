@@ -17,7 +17,7 @@ ESSAY = "facts/essay.md, kv-memory"
 
 
 @pytest.mark.parametrize("values, says, source", [
-    ({}, "Ten people at 8,192 tokens want 10.7 GB of KV cache, 131,072 bytes a token.", f"{ESSAY}: 128 KiB a token, 1.07 GB each"),
+    ({}, "Ten people at 8,192 tokens want 10.7 GB of KV cache, 1.07 GB each, 131,072 bytes a token.", f"{ESSAY}: 128 KiB a token, 1.07 GB each"),
     ({}, "4.82 GB are left, 36,769 tokens. Four fit, six do not.", f"{ESSAY}: four at 8K fit on 24 GB, ten do not"),
     ({}, "The server may use 92% of the card’s 24.0 GB; beside", "24 - 16.06 - 1.2 is 6.74, 24 x 0.92 - 16.06 - 1.2 is 4.82"),
     ({"users": 4}, "All four fit, and nobody else would.", ESSAY),
@@ -65,11 +65,12 @@ def test_the_bar_is_to_scale():
 @pytest.mark.parametrize("values, says", [
     ({"users": 64}, "60 do not fit (44 not drawn)"),      # 16.8 GB past the line hold 16 of 1.07 GB
     ({"users": 5}, "one does not fit"),
-    ({"llm": "llama-3.1-70b"}, "ten do not fit (ten not drawn)"),
+    ({"llm": "llama-3.1-70b"}, "ten do not fit"),
+    ({"users": 4}, ""),
 ])
 def test_who_is_not_drawn_is_told(values, says):
     picture = compute(Settings(**values))
-    assert picture.sources["more"]["text"] == [says]
+    assert picture.frames["more.text"][-1] == [says] and picture.frames["more.text"][0] == [""], "nobody is told of too early"
     drawn = len(picture.sources["outside"]["left"])
     assert drawn <= Settings(**values).users and np.all(picture.sources["outside"]["left"] < picture.props["bar.x.end"])
 
@@ -108,7 +109,7 @@ def test_all_blocks_are_numbered_or_none(values, width, numbered):
 
 def test_what_is_left_is_nothing_rather_than_less():
     facts = compute(Settings(llm="llama-3.1-70b")).facts
-    assert facts["budget"] == "nothing" and facts["rest"] == "−120 GB", "24 x 0.92 - 141.1 - 1.2, by hand"
+    assert facts["budget"] == "nothing" and facts["rest_exact"] == "−120.23", "24 x 0.92 - 141.11 - 1.2, by hand"
 
 
 def test_the_sentence_is_the_models():

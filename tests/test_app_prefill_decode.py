@@ -26,7 +26,7 @@ ESSAY = "facts/essay.md, prefill-decode"
     ({"prompt": 8192, "reply": 2}, "With the KV cache of this prompt a token takes 17.0 ms.",
      "(16.06e9 + 8,192 x 131,072) / 1.008e12, by hand"),
     ({"llm": "mixtral-8x7b", "gpu": "h200"}, "Decode reads 25.76 GB of weights", "2 of 8 experts: 2 bytes x 12.88e9 active parameters"),
-    ({"llm": "llama-3.1-70b"}, "(This card's memory would hold no conversation of 2,016 tokens.)", "141 GB on 24"),
+    ({"llm": "llama-3.1-70b"}, "(The weights and the overhead alone do not fit in this card’s memory.)", "141 GB on 24"),
 ])
 def test_sentence(values, says, source):
     assert says in sentence(compute(Settings(**values))), source

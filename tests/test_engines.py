@@ -113,8 +113,8 @@ def test_held_out_lines_are_rows_of_the_measurements():
 
 
 @pytest.mark.parametrize("engine, gpu, words", [
-    ("llama.cpp", "rtx-4090", "measured on this card"), ("llama.cpp", "rtx-4080", "terms of its class, cards with GDDR (RTX 3090, RTX 4090)"),
-    ("vllm-0.19", "h200", "terms of its class, full-rate cards (H100 SXM"), ("llama.cpp-flash", "rtx-4090", "none of which was measured with this engine")])
+    ("llama.cpp", "rtx-4090", "measured on this card"), ("llama.cpp", "rtx-4080", "estimated from its class, cards with GDDR (RTX 3090, RTX 4090)"),
+    ("vllm-0.19", "h200", "estimated from its class, full-rate cards (H100 SXM"), ("llama.cpp-flash", "rtx-4090", "none measured with this engine")])
 def test_the_answer_says_whose_terms_it_has(engine, gpu, words):
     assert words in engines.note(machine(gpu=gpu, engine=engine))
 

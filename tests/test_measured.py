@@ -54,8 +54,8 @@ def test_the_band_is_told_in_words(name):
 
 
 @pytest.mark.parametrize("gpu, engine, says", [
-    ("rtx-4090", "vllm-0.19", "measured on this card"), ("m4-max", "vllm-0.19", "terms of its class"),
-    ("rtx-5090", "llama.cpp", "terms of its class")])
+    ("rtx-4090", "vllm-0.19", "measured on this card"), ("m4-max", "vllm-0.19", "estimated from its class"),
+    ("rtx-5090", "llama.cpp", "estimated from its class")])
 def test_a_card_without_measurements_says_so(gpu, engine, says):
     assert says in measured.whose(machine(gpu=gpu, engine=engine))
 

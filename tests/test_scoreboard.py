@@ -71,10 +71,10 @@ def test_every_setting_stays_in_the_frame(values):
     assert len(picture) == s.users + 1
     high = picture.props["board.y.end"]
     for name in ("answers", "answers_arithmetic", "misfits"):
-        tops = picture.frames[f"{name}.top"]
+        tops = np.nan_to_num(picture.frames[f"{name}.top"])
         assert tops.shape == (s.users + 1, s.users) and np.all((tops >= 0) & (tops <= high))
     assert np.all(picture.sources["guesses"]["top"] <= high)
-    bars = sum(picture.frames[f"{name}.top"] for name in ("answers", "answers_arithmetic", "misfits"))
+    bars = sum(np.nan_to_num(picture.frames[f"{name}.top"]) for name in ("answers", "answers_arithmetic", "misfits"))
     assert np.count_nonzero(bars, axis=1).tolist() == list(range(s.users + 1))
     each, together = picture.frames["one_ahead.y"][-1], picture.frames["all_ahead.y"][-1]
     assert np.isfinite(each).all() and np.isfinite(together).all() and each.max() <= picture.props["one.y.end"]

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.batching import batch
-from widgets.timeline import apart, beside, idle, steps
+from widgets.timeline import apart, beside, idle, steps, time_ticks
 
 
 def test_idle_by_hand():
@@ -34,9 +34,16 @@ def test_steps_are_few_and_within(until, most):
 
 
 def test_apart_by_hand():
-    """Closer than 100 / 10: 30, 35, 41 are one band; 0, 60 and 75 stand alone."""
-    alone, start, end = apart(np.array([0.0, 30, 35, 41, 60, 75]), span=100, most=10)
-    assert (alone.tolist(), start.tolist(), end.tolist()) == ([0, 60, 75], [30], [41])
+    """Closer than 100 / 10: 30, 35, 41 are a band; 62 and 77 join each other, closer than twice that; 0 stands alone."""
+    alone, start, end = apart(np.array([0.0, 30, 35, 41, 62, 77]), span=100, most=10)
+    assert (alone.tolist(), start.tolist(), end.tolist()) == ([0], [30, 62], [41, 77])
+    assert apart(np.array([0.0, 15, 40]), span=100, most=10)[0].tolist() == [0, 15, 40], "no band, nothing that joins"
+
+
+@pytest.mark.parametrize("until_ms, last, unit", [(9_999, "8,000", "ms"), (10_000, "10", "s"), (15_500, "15", "s"), (450, "400", "ms")])
+def test_time_ticks(until_ms, last, unit):
+    props = time_ticks("a.axis", until_ms)
+    assert props["a.axis.axis_label"] == unit and list(props["a.axis.major_label_overrides"].values())[-1] == last
 
 
 def test_beside_by_hand():

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from .plots import blocks
+from .plots import blocks, ticks
 
 VEIL = 0.68          # how much of the colour a veil takes
 
@@ -45,6 +45,13 @@ def steps(until: float, most: int = 5) -> np.ndarray:
     return np.arange(0, until * (1 + 1e-9), step)
 
 
+def time_ticks(axis: str, until_ms: float, most: int = 5) -> dict:
+    """Props that put round moments on an axis in ms up to `until_ms`, and its unit below it: s from ten seconds on."""
+    size, unit = (1000, "s") if until_ms >= 10_000 else (1, "ms")
+    values = steps(until_ms, most)
+    return {**ticks(axis, values, [f"{v / size:,g}" for v in values]), f"{axis}.axis_label": unit}
+
+
 def beside(x: np.ndarray, y: np.ndarray, text: list[str], span: float, name: str) -> dict[str, dict]:
     """Two sources of labels that end or begin at their x: `<name>_left` where more than half of the axis lies to the left
     of it, `<name>_right` elsewhere, so that each has half of the frame for itself at any width."""
@@ -56,8 +63,10 @@ def beside(x: np.ndarray, y: np.ndarray, text: list[str], span: float, name: str
 
 def apart(x: np.ndarray, span: float, most: int = 500) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Moments x (rising) on an axis of length `span`: those that can be seen one by one, and start and end of the
-    stretches in which they are so close (`most` on the whole axis) that a screen shows one band."""
-    near = np.diff(x) < span / most
+    stretches in which they are so close (`most` on the whole axis) that a screen shows one band. Where there is a band,
+    those up to twice as far apart join in: passes that get slower are not strokes all of a sudden."""
+    gaps = np.diff(x)
+    near = gaps < span / most * (2 if np.any(gaps < span / most) else 1)
     before, after = np.concatenate([[False], near]), np.concatenate([near, [False]])
     return x[~before & ~after], x[~before & after], x[before & ~after]
 
