@@ -31,6 +31,7 @@ class Control:
     longest    of a text: characters at most.
     lines      of a text: shown lines of a box to paste into; 0 for a single line.
     unwritten  too long for an address: the page never writes it there.
+    zero       what 0 means, where it is no number.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Control:
     longest: int = 240
     lines: int = 0
     unwritten: bool = False
+    zero: str = ""
 
 
 @dataclass(frozen=True)

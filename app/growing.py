@@ -20,7 +20,7 @@ SAMPLES = 41             # frames
 
 @dataclass(frozen=True)
 class Growing:
-    """A run over `until_ms`, while requests come faster and faster.
+    """A run over `until_ms`, while requests come faster and faster, as from up to `users` people.
 
     `prompt`, `reply`: tokens of each request. `ttft_at_ms`, `ttft_ms` (R,): when first tokens came, and how long they took.
     `bin_ms` (BINS,): ends of equal stretches of time; `itl_ms` (BINS,): the mean time between tokens in each, NaN without a
@@ -29,6 +29,7 @@ class Growing:
     """
 
     served: Served
+    users: int
     prompt: int
     reply: int
     until_ms: float
@@ -64,7 +65,7 @@ def growing(m: Machine, users: int, context: int, seqs: int, utilization: float 
     arrivals = until_ms * np.sqrt(np.arange(count) / count)  # as many until t as the area under a rising line
     run = serve(m, arrivals=arrivals, prompt=prompt, output=reply, requests=count, max_seqs=seqs,
                 max_batched_tokens=vllm_defaults(m.gpu)[0], utilization=utilization, until_ms=until_ms)
-    return _measured(run, prompt, reply, until_ms, rate, seqs)
+    return _measured(run, users, prompt, reply, until_ms, rate, seqs)
 
 
 def _request_ms(m: Machine, users: int, prompt: int, reply: int) -> float:
@@ -73,7 +74,7 @@ def _request_ms(m: Machine, users: int, prompt: int, reply: int) -> float:
     return users * read_ms + reply * model.pass_cost(m, users=users, context=prompt + reply).pass_ms
 
 
-def _measured(run: Served, prompt: int, reply: int, until_ms: float, rate: float, seqs: int) -> Growing:
+def _measured(run: Served, users: int, prompt: int, reply: int, until_ms: float, rate: float, seqs: int) -> Growing:
     order = np.argsort(run.first_token_ms, kind="stable")
     at_ms = run.first_token_ms[order]
     seen = at_ms <= until_ms
@@ -83,7 +84,7 @@ def _measured(run: Served, prompt: int, reply: int, until_ms: float, rate: float
     no_pages = crowded & (run.pages_used + wanted > run.total_pages)
     no_slot = crowded & ~no_pages & (run.users + (run.prompt_tokens > 0) >= seqs)
     return Growing(
-        run, prompt, reply, until_ms, rate, at_ms[seen], (at_ms - run.arrival_ms[order])[seen],
+        run, users, prompt, reply, until_ms, rate, at_ms[seen], (at_ms - run.arrival_ms[order])[seen],
         *_between_tokens(run, until_ms), step_ms, waiting, pages / run.total_pages,
         _first(run.pass_start_ms, no_pages, until_ms), _first(run.pass_start_ms, no_slot, until_ms))
 

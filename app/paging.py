@@ -39,8 +39,8 @@ class Settings(MachineSettings):
                            doc="tokens that the server puts before every conversation, the same for all; 0 for none")
 
     def chats(self) -> tuple[int, ...]:
-        """Tokens of each chat: none is shorter than the system prompt, the longest allowed ends those that would be longer."""
-        return tuple(min(max(chat, self.shared), self.longest) for chat in CHATS)
+        """Tokens of each chat: the longest allowed ends those that would be longer."""
+        return tuple(min(chat, self.longest) for chat in CHATS)
 
 
 def compute(s: Settings) -> Picture:

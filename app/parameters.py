@@ -29,6 +29,7 @@ class Parameter:
     presets: tuple[tuple[str, float], ...] = ()
     lines: int = 0
     unwritten: bool = False
+    zero: str = ""
 
     def data(self) -> dict:
         """What the page needs to know of it; nothing that is empty."""
@@ -50,7 +51,7 @@ def parameter(figure: Figure, control: Control) -> Parameter:
         whole = isinstance(p, param.Integer)
         positions = tuple(v for v in control.positions if low <= v <= high)
         return Parameter(kind="int" if whole else "float", low=low, high=high, step=p.step or (1 if whole else 0.01),
-                         positions=positions, percent=control.percent, **common)
+                         positions=positions, percent=control.percent, zero=control.zero, **common)
     return Parameter(kind="text", longest=control.longest, lines=control.lines, unwritten=control.unwritten, **common)
 
 

@@ -167,7 +167,7 @@ def _people_ticks(seats: int) -> list[int]:
 
 def _speed_ticks(plot_name: str, limit: float) -> dict:
     values = steps(limit, 4)
-    return ticks(f"{plot_name}.y_axis", values, [f"{v:,g}" for v in values])
+    return ticks(f"{plot_name}.y_axis", values, [f"{v / 1000:g}k" if limit >= 10_000 and v else f"{v:,g}" for v in values])
 
 
 def _question(s: Settings) -> str:

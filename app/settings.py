@@ -18,7 +18,7 @@ from .growing import SAMPLES, Growing, growing, held_until
 from .machine import CHOSEN_MACHINE, CONTEXTS, MachineSettings
 from .measured import whose
 from .pasted import CONFIG_CHARS, LOG_CHARS, MOST_LINES, Pasted, beside as beside_log, pasted_llm, pasted_log, spelled
-from .promise import promise, told
+from .promise import Seats, promise, told
 from .words import count, digits, gb, ms, people, percent, tokens, whole
 
 USERS = (*range(1, 13), 14, 16, 20, 24, 32, 40, 48, 56, 64)
@@ -27,6 +27,7 @@ NAMES = {"ttft": "time to first token", "itl": "inter-token latency", "waiting":
 POINTS = 161                       # of the curves of queue and use
 FOOT = -0.13                       # below 0 there is room for half a line, in the same measure as HEAD
 HEAD, WORDS, MARK = 1.62, 1.32, 1.85  # room above a chart and its words' place, as multiples of its highest value
+LEAST_S = 0.1  # what is shorter is told in ms
 UNITS = {"ttft": "s", "itl": "ms", "waiting": "requests", "use": "%"}
 LLAMA_PARTS, VLLM_PARTS = 6, 6     # flags that there can be, the program and its model included
 
@@ -89,21 +90,22 @@ def compute(s: Settings) -> Picture:
     """Command lines and four curves for these settings; frame f is a moment of the run in which the load grows."""
     m = s.machine()
     t = typed(s, m)
-    run = growing(m, s.users, t.length, s.slots or vllm_defaults(m.gpu)[1], s.utilization)
+    run = growing(m, s.users, t.length, s.slots or vllm_defaults(m.gpu)[1], s.utilization) if t.llama or t.vllm else None
     until = run.until_ms if run else 60_000.0
     points = _charts(run)
     high = _highest(points)
-    clock_ms = np.linspace(0.0, until, SAMPLES)
+    clock_ms = np.linspace(0.0, until, SAMPLES) if run else np.zeros(1)
+    last = len(clock_ms) - 1
     now = _now(run, clock_ms)
     log_said, log_lines = beside_log(s.log, m, bool(s.config.strip()))
     said = " ".join(filter(None, (_answer(s, m, t, run) + whose(m), log_said)))
     return Picture(
         sources={**points, **_marks(run, until, high)},
         frames={**_moving(now, clock_ms),
-                "say.sentence": [" ".join(filter(None, (_moment(now, clock_ms, f), said))) for f in range(SAMPLES)]},
-        clock_ms=clock_ms, frame_names=[f"after {_seconds(at)}" for at in clock_ms], telling=SAMPLES - 1, play_s=10.0,
+                "say.sentence": [" ".join(filter(None, (_moment(now, clock_ms, f) if f < last else "", said))) for f in range(last + 1)]},
+        clock_ms=clock_ms, frame_names=[f"after {_seconds(at)}" for at in clock_ms], telling=last, play_s=10.0,
         smooth=tuple(f"{name}_{edge}" for name in CHARTS for edge in ("veil.left", "now.x0", "now.x1")),
-        props=_axes(until, high), facts={**_parts(s, m, t), **_facts(s, m, t, run), **_promises(s, m, t), **_log(log_said, log_lines)},
+        props=_axes(until, high, _ttft_unit(run)[1]), facts={**_parts(s, m, t), **_facts(s, m, t, run), **_promises(s, m, t), **_log(log_said, log_lines)},
         table=(["time (s)", "time to first token (ms)", "inter-token latency (ms)", "requests waiting", "KV use (share)"],
                [[float(at) / 1000, *(None if np.isnan(now[name][f]) else float(now[name][f]) for name in CHARTS)]
                 for f, at in enumerate(clock_ms)]))
@@ -124,11 +126,16 @@ def _charts(run: Growing | None) -> dict:
     if run is None:
         nothing = dict(x=np.zeros(0), y=np.zeros(0))
         return {**{name: nothing for name in CHARTS}, "ttft_dots": nothing}
-    first = dict(x=run.ttft_at_ms / 1000, y=run.ttft_ms / 1000)
+    first = dict(x=run.ttft_at_ms / 1000, y=run.ttft_ms / _ttft_unit(run)[0])
     at = np.linspace(0.0, run.until_ms, POINTS)
     return {"ttft": first, "ttft_dots": first, "itl": dict(x=(run.bin_ms - run.bin_ms[0] / 2) / 1000, y=run.itl_ms),
             "waiting": dict(x=at / 1000, y=held_until(run.step_ms, run.waiting, at, 0.0)),
             "use": dict(x=at / 1000, y=100 * held_until(run.step_ms, run.use, at, 0.0))}
+
+
+def _ttft_unit(run: Growing | None) -> tuple[float, str]:
+    """(ms in it, its name): the unit of the first chart, as `_seconds` has it."""
+    return (1.0, "ms") if run and run.ttft_ms.max(initial=0.0) < LEAST_S * 1000 else (1000.0, "s")
 
 
 def _highest(points: dict) -> dict:
@@ -178,36 +185,34 @@ def _value(name: str, value: float) -> str:
 
 
 def _seconds(value_ms: float) -> str:
-    """`0.82 s`, `12.3 s`."""
-    return f"{digits(value_ms / 1000)} s"
+    """`0.82 s`, `12.3 s`; ms below a tenth of a second."""
+    return f"{digits(value_ms / 1000)} s" if value_ms == 0 or value_ms >= LEAST_S * 1000 else ms(value_ms)
 
 
-def _axes(until: float, high: dict) -> dict:
-    props = {}
+def _axes(until: float, high: dict, ttft_unit: str) -> dict:
+    props = {"ttft.y_axis.axis_label": ttft_unit}
     for name in CHARTS:
         values = [0, 50, 100] if name == "use" else steps(high[name], 2)
         head = MARK + 0.2 if name == "ttft" else HEAD
-        props |= {f"{name}.x.end": until / 1000 * 1.004,
+        props |= {f"{name}.x.end": until / 1000 * 1.012,
                   f"{name}.y.start": FOOT * high[name], f"{name}.y.end": head * high[name],
                   **ticks(f"{name}.y_axis", values, [f"{v:,g}" for v in values])}
     return {**props, **ticks("use.axis", steps(until / 1000, 5), [f"{v:,g}" for v in steps(until / 1000, 5)])}
 
 
 def _moment(now: dict, clock_ms: np.ndarray, f: int) -> str:
-    if f == SAMPLES - 1:
-        return ""
     here = {name: now[name][f] for name in CHARTS}
     if np.isnan(here["ttft"]):
         return f"After {_seconds(clock_ms[f])} nobody has got a token yet."
-    return (f"After {_seconds(clock_ms[f])}: first token after {_value('ttft', here['ttft'])}, "
-            f"{_value('itl', here['itl'])} between tokens, {count(int(here['waiting']))} waiting, "
+    between = "" if np.isnan(here["itl"]) else f"{_value('itl', here['itl'])} between tokens, "
+    return (f"After {_seconds(clock_ms[f])}: first token after {_value('ttft', here['ttft'])}, {between}{count(int(here['waiting']))} waiting, "
             f"KV use {percent(here['use'])}.")
 
 
 def _answer(s: Settings, m: Machine, t: Typed, run: Growing | None) -> str:
     source = "By the datasheet, for" if m.engine == DATASHEET else "For"  # what both servers get stands beside it
-    return " ".join(filter(None, (f"{source} {people(s.users)} at {tokens(s.context)}: {_llama_verdict(t)}", _vllm_verdict(t),
-                                  _limit(s, m), _load_verdict(run, t))))
+    return " ".join(filter(None, (_limit(s, m), f"{source} {people(s.users)} at {tokens(s.context)}: {_llama_verdict(t)}",
+                                  _vllm_verdict(t), _load_verdict(s, run, t))))
 
 
 def _limit(s: Settings, m: Machine) -> str:
@@ -231,8 +236,11 @@ def _too_large(t: Typed) -> str:
     comes = "So it does not start, or leaves a part of the model to the slower processor"
     if not t.llama.most_ctx:
         return f"{comes}; no -c is small enough."
-    slots = "" if t.shared or not t.llama.most_slots else f"{count(t.llama.most_slots, 'such slot')}, or "
-    return f"{comes}; {slots}-c {t.llama.most_ctx} would fit."
+    if t.shared:
+        return f"{comes}; -c {t.llama.most_ctx} would fit."
+    if not t.llama.most_slots:
+        return f"{comes}; -c {t.llama.most_ctx} would fit, {tokens(t.llama.most_ctx // t.llama.slots)} a slot."
+    return f"{comes}; {count(t.llama.most_slots, 'such slot')}, or -c {t.llama.most_ctx} would fit."
 
 
 def _vllm_verdict(t: Typed) -> str:
@@ -240,21 +248,26 @@ def _vllm_verdict(t: Typed) -> str:
         return f"{t.vllm_problem}."
     if not t.vllm.starts:
         return f"vLLM would not start: it has room for {tokens(t.vllm.kv_tokens)} of KV cache."
-    return f"vLLM has room for {tokens(t.vllm.kv_tokens)}, {t.vllm.max_concurrency:.2f} such conversations."
+    return f"vLLM has room for {tokens(t.vllm.kv_tokens)}, {t.vllm.max_concurrency:,.2f} such conversations."
 
 
-def _load_verdict(run: Growing | None, t: Typed) -> str:
+def _load_verdict(s: Settings, run: Growing | None, t: Typed) -> str:
     if run is None:
-        return f"Not even one conversation of {tokens(t.length)} fits, so there is nothing to play."
+        return ("" if not (t.llama or t.vllm) else f"Not even one conversation of {tokens(t.length)} fits into what vLLM may take, "
+                "so there is nothing to play.")
+    grows = "While the load grows" + (f" to that of {people(run.users)}" if run.users < s.users else "")
     shown = run.step_ms <= run.until_ms
     worst, queue, peak = _seconds(run.ttft_ms.max()), int(run.waiting[shown][-1]), percent(run.use[shown].max())
     if run.memory_ms is not None:
-        return (f"While the load grows, memory is full after {_seconds(run.memory_ms)}: at the end {_requests(queue)}, and "
+        return (f"{grows}, memory is full after {_seconds(run.memory_ms)}: at the end {_requests(queue)}, and "
                 f"first tokens have come after up to {worst} instead of {_seconds(run.ttft_ms[0])}.")
+    if run.slots_ms is not None and not queue:
+        return (f"{grows}, all slots are taken after {_seconds(run.slots_ms)}, but at the end nobody waits. KV use stays at "
+                f"{peak} or below.")
     if run.slots_ms is not None:
-        return (f"While the load grows, all slots are taken after {_seconds(run.slots_ms)}: at the end {_requests(queue)}, "
+        return (f"{grows}, all slots are taken after {_seconds(run.slots_ms)}: at the end {_requests(queue)}, "
                 f"though KV use stays at {peak} or below.")
-    return (f"While the load grows, memory is never full: KV use reaches {peak}, and the first token comes after {worst} "
+    return (f"{grows}, memory is never full: KV use reaches {peak}, and the first token comes after {worst} "
             f"at most.")
 
 
@@ -278,7 +291,9 @@ def _parts(s: Settings, m: Machine, t: Typed) -> dict:
 def _promises(s: Settings, m: Machine, t: Typed) -> dict:
     """Will it fit, how fast will it be: a sentence for each server, or why it cannot serve this."""
     problems = {"llama.cpp": t.llama_problem, "vllm": t.vllm_problem}
-    said = {family: f"{problem}." if problem else told(promise(m, family, s.users, t.length, s.utilization))
+    seats = {"llama.cpp": Seats(t.llama.slots, -(-t.llama.total_tokens // t.length)) if t.llama else None,
+             "vllm": Seats(t.vllm.max_num_seqs) if t.vllm else None}
+    said = {family: f"{problem}." if problem else told(promise(m, family, s.users, t.length, s.utilization, seats[family]))
             for family, problem in problems.items()}
     return dict(llama_promise=said["llama.cpp"], vllm_promise=said["vllm"])
 
@@ -297,12 +312,22 @@ def _facts(s: Settings, m: Machine, t: Typed, run: Growing | None) -> dict:
         llama_command=t.llama.command if t.llama else "", vllm_command=t.vllm.command if t.vllm else "",
         vllm_verdict=_vllm_verdict(t),
         slot_tokens=whole(t.llama.slot_tokens) if t.llama else "–", kv_tokens=whole(t.vllm.kv_tokens) if t.vllm else "–",
-        max_concurrency=f"{t.vllm.max_concurrency:.2f}" if t.vllm else "–",
+        max_concurrency=f"{t.vllm.max_concurrency:,.2f}" if t.vllm else "–",
         kv_bytes_per_token=whole(m.llm.kv_bytes_per_token(m.kv)), weights=gb(m.llm.weights_bytes(m.weights)),
-        prompt=whole(run.prompt) if run else "–", reply=whole(run.reply) if run else "–",
-        requests=whole(len(run.served.prompts)) if run else "–", rate=digits(60_000 * run.rate) if run else "–",
-        until=_seconds(run.until_ms) if run else "–", batched=whole(vllm_defaults(m.gpu)[0]),
-        preemptions=whole(run.served.preemptions) if run else "–", full=_full(run)[1] or "nothing is full")
+        batched=whole(vllm_defaults(m.gpu)[0]), load=_load_words(m, run), full=_full(run)[1] or "nothing is full")
+
+
+def _load_words(m: Machine, run: Growing | None) -> str:
+    """What load is played, for the fold-out."""
+    if run is None:
+        return "No load is played: there is no room for one conversation, or no server that reads these formats."
+    n = run.served.preemptions
+    return (f"The load, whether or not earlier requests are answered: {count(len(run.served.prompts), 'request')} of "
+            f"{tokens(run.prompt)} of prompt and {tokens(run.reply)} of reply, faster and faster, up to {digits(60_000 * run.rate)} "
+            f"a minute after {_seconds(run.until_ms)}. That is half as many again as {people(run.users)} would send who ask "
+            f"again as soon as they are answered. A server with vLLM's scheduler serves them, with at most "
+            f"{tokens(vllm_defaults(m.gpu)[0])} a pass. When pages run out, whoever came last gives theirs back and starts again "
+            f"later (preemption), some again and again: here {count(n, 'time') if n else 'never'}.")
 
 
 def draw() -> list:
@@ -342,7 +367,7 @@ LOG_SPOTS = ('<section class="log" aria-label="Your log beside the prediction">\
 FIGURE = Figure(
     id="settings", title="What to type, and what to watch?", settings=Settings, compute=compute, draw=draw, main="users",
     controls=(Control("users", "people", positions=USERS), Control("context", "tokens", positions=CONTEXTS),
-              Control("slots", "slots"), Control("kv_unified"), Control("utilization", percent=True), *CHOSEN_MACHINE,
+              Control("slots", "slots", zero="left to the server"), Control("kv_unified"), Control("utilization", percent=True), *CHOSEN_MACHINE,
               Control("config", longest=CONFIG_CHARS, lines=2, unwritten=True),
               Control("log", longest=LOG_CHARS, lines=2, unwritten=True)),
     beside=_spots("llama", "llama.cpp", LLAMA_PARTS) + _spots("vllm", "vLLM", VLLM_PARTS) + LOG_SPOTS,
@@ -353,11 +378,9 @@ in whole pages of 16 tokens:</p>
 <p class="formula"><span class="number" data-say="kv_tokens"></span> tokens ÷ <span class="number" data-say="length"></span> =
 <span class="number" data-say="max_concurrency"></span> conversations of that length at once, at
 <span class="number" data-say="kv_bytes_per_token"></span> bytes a token</p>
-<p>The load, as of people who ask again and again: <span class="number" data-say="requests"></span> requests of <span class="number" data-say="prompt"></span> prompt tokens and
-<span class="number" data-say="reply"></span> reply tokens, faster and faster, up to <span class="number" data-say="rate"></span> a minute after
-<span class="number" data-say="until"></span>. A server with vLLM's scheduler serves them, with at most
-<span class="number" data-say="batched"></span> tokens a pass. When pages run out, whoever came last gives theirs back and starts again
-later (preemption). A request can meet this again and again. In the time shown there are
-<span class="number" data-say="preemptions"></span> preemptions. Each dot is a first token; the
+<p data-say="load"></p>
+<p>Each dot is a first token; the
 curve below it is the mean time between two tokens of a reply, the inter-token latency.
-Sources: llama.cpp's server README, and vLLM's pages on its settings and metrics.</p>""")
+vLLM reports the four as <code>vllm:time_to_first_token_seconds</code>, <code>vllm:inter_token_latency_seconds</code>,
+<code>vllm:num_requests_waiting</code> and <code>vllm:kv_cache_usage_perc</code>, llama.cpp the third as
+<code>llamacpp:requests_deferred</code>. Sources: llama.cpp's server README, and vLLM's pages on its settings and metrics.</p>""")

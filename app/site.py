@@ -96,6 +96,8 @@ def fill(html: str, say: dict[str, str]) -> str:
 
 def spell(p: Parameter, value) -> str:
     """A value as a control shows it; static/controls.mjs spells the same."""
+    if p.zero and value == 0:
+        return p.zero
     if p.percent:
         return f"{100 * value:.0f}%"
     unit = "person" if (value, p.unit) == (1, "people") else p.unit.removesuffix("s") if value == 1 else p.unit

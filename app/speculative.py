@@ -263,8 +263,8 @@ def _moment(s: Settings, run: Run, clock: Clock, f: int) -> str:
 
 def _answer(s: Settings, run: Run) -> str:
     gain = digits(run.speedup)
-    verdict = ("as fast as without guessing" if gain == "1.00" else f"{gain} times as fast as without guessing" if run.speedup > 1
-               else f"{gain} times as fast as without: guessing makes it slower")
+    slower = run.speedup < 1 and gain != "1.00"
+    verdict = f"{gain} times as fast as without" + (": guessing makes it slower" if slower else " guessing")
     each = "" if s.guesses == 1 else "each "
     return (f"With {count(s.guesses, 'guess', 'guesses')}, {each}right with a chance of {percent(s.acceptance)}, a round gives "
             f"{digits(run.all.expected_tokens)} tokens on average in {ms(run.draft_ms + run.check_ms)}; a pass without guesses "

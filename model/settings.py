@@ -165,7 +165,8 @@ def _llama_cpp_effects(m, ctx, slots, kv_unified, count, slot_tokens, total, cac
 def _vllm_effects(m, length, seqs, batched, utilization, memory, tokens):
     share = "" if utilization is None else f" {utilization:g}"
     effects = [
-        Effect(f"--max-model-len {length}", f"tokens of the longest conversation; {tokens / length:.2f} of that length fit at once"),
+        Effect(f"--max-model-len {length}", "tokens of the longest conversation; "
+               + (f"{tokens / length:,.2f} of that length fit at once" if tokens >= length else "not even one of that length fits")),
         Effect(f"--max-num-seqs {seqs}", "conversations in one pass at most; the rest wait"),
         Effect("--gpu-memory-utilization" + share,
                f"{memory.usable_bytes / 1e9:.1f} GB for weights, overhead and {tokens:,} tokens of KV cache, in whole pages"),

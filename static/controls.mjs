@@ -31,6 +31,7 @@ export function parse(parameter, given) {
 export function spell(parameter, value) {
   if (parameter.kind === "bool") return value ? "on" : "off";
   if (parameter.kind === "choice") return parameter.choices.find(([name]) => name === value)[1];
+  if (parameter.zero && value === 0) return parameter.zero;
   if (parameter.percent) return `${Math.round(value * 100)}%`;
   if (typeof value !== "number") return String(value);
   const unit = value === 1 && parameter.unit === "people" ? "person" : value === 1 ? parameter.unit?.replace(/s$/, "") : parameter.unit;

@@ -29,6 +29,7 @@ export class Exhibit {
     this.controls = new Controls(element.querySelector(".controls"), this.parameters, () => this.changed());
     this.answers = new Answers(page.base, this.id);
     this.shown = JSON.stringify(this.controls.values);
+    this.broken = ""; // why it cannot be drawn
     this.played = false;
     this.asked = false; // whether the reader touched anything
     this.place = page.address.positions[this.id]; // the frame that the address asks for, until it is shown
@@ -50,7 +51,8 @@ export class Exhibit {
   draw() {
     this.drawn ??= line = line.then(() => this.open()).catch((error) => {
       this.drawn = null;
-      this.note(`This picture stands still: ${error.message}.`);
+      this.broken = `This picture stands still: ${error.message}.`;
+      this.report();
     });
     return this.drawn;
   }
@@ -61,6 +63,7 @@ export class Exhibit {
     });
     const [figure] = await Promise.all([frames, drawing()]);
     await this.view.open(root.dataset.teach ? enlarged(figure) : figure, this.inView || !started() ? soon : whenIdle);
+    this.broken = "";
     if (!started()) {
       performance.mark("first-figure");
       root.dispatchEvent(new Event("first-figure"));
@@ -199,7 +202,7 @@ export class Exhibit {
     else if (this.refused) this.note(`${ended(this.refused)} The picture shows the settings before.`);
     else if (unasked) this.note("The picture shows the usual settings; the ones in the address take Python, which loads when you ask.");
     else if (waiting && python?.state !== "live") this.note("Waiting for Python to answer this setting.");
-    else this.note("");
+    else this.note(this.broken);
   }
 
   slow() {

@@ -108,6 +108,19 @@ def test_each_server_is_the_chosen_one_or_todays(engine, word, says):
     assert compute(Settings(engine=engine)).facts[word].startswith(says)
 
 
+@pytest.mark.parametrize("values, server, says", [
+    # by the fit of llama.cpp eight hold 8,192 tokens where the datasheet says six, of vLLM six instead of four
+    ({}, "llama", "it would set aside memory for ten, and eight fit (by the datasheet six), so that it does not start as typed. With eight, each"),
+    ({}, "vllm", "six of ten fit at 8,192 tokens (by the datasheet four), the others wait; each"),
+    ({"slots": 2}, "llama", "it fits, two people at a time, the others wait; each"),
+    ({"slots": 2}, "vllm", "it fits, two people at a time, the others wait; each"),
+    ({"slots": 0}, "llama", "it would set aside memory for ten, and eight fit (by the datasheet six), so that it does not start as typed. With four, each"),
+    ({"slots": 1, "users": 1}, "llama", "it fits, one person at 8,192 tokens; "),
+    ({"context": 2048}, "vllm", "it fits, ten people at 2,048 tokens; each")])
+def test_a_promise_is_for_the_command_above_it(values, server, says):
+    assert says in compute(Settings(**values)).facts[f"{server}_promise"]
+
+
 @pytest.mark.parametrize("values, word", [({"weights": "q4_k_m"}, "vllm_promise"), ({"kv": "fp8"}, "llama_promise")])
 def test_a_server_that_does_not_read_a_format_promises_nothing(values, word):
     assert "does not read" in compute(Settings(**values)).facts[word]

@@ -123,7 +123,7 @@ def test_an_axis():
     p.left[0].ticker.ticks = [1.0]
     texts = {t.text: t for t in ElementTree.fromstring(still([p], 470, "made")).iter(f"{SVG}text")}
     assert set(texts) == {"0", "4 GB", "GB", "1", "people"}
-    assert (texts["0"].get("x"), texts["4 GB"].get("x")) == ("58.0", "458.0"), "the borders are 58 and 12"
+    assert (texts["0"].get("x"), texts["4 GB"].get("x")) == ("64.0", "458.0"), "the borders are 64 and 12"
     assert all(t.get("fill") == "var(--muted)" for t in texts.values())
 
 

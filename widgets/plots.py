@@ -8,7 +8,7 @@ from bokeh.plotting import figure
 from .picture import source
 from .tokens import LIGHT, SMALL_PX, TEXT_PX, UI_FONT
 
-BESIDE = 58  # pixels that an axis on the left takes, whatever its numbers: plots one above the other stay in line
+BESIDE = 64  # pixels that an axis on the left takes, whatever its numbers: plots one above the other stay in line
 PART = "part:"  # names of renderers begin so: the prose lights them up by the word behind it
 
 

@@ -119,6 +119,15 @@ def test_height_follows_a_setting_the_hosts_font_and_a_fold_out(page: Page, site
     assert fits(frame)["height"] > wide
 
 
+def test_an_embed_that_is_moved_comes_back(page: Page, site: str, host) -> None:
+    page.goto(host(f'{script(site)}{element(site, "kv-memory")}<div id="elsewhere"></div>'))
+    drawn(page.wait_for_selector("llm-figure iframe").content_frame(), "kv-memory")
+    page.evaluate("document.getElementById('elsewhere').append(document.querySelector('llm-figure'))")
+    frame = page.wait_for_selector("#elsewhere llm-figure iframe").content_frame()
+    drawn(frame, "kv-memory")
+    fits(frame)
+
+
 def test_eight_embeds_ask_for_nothing_of_python(page: Page, site: str, host) -> None:
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))

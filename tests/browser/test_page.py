@@ -194,6 +194,26 @@ def test_a_number_in_the_prose_moves_the_figure(browser: Browser, site: str) -> 
         assert fit and set(fit) == {"13"}
 
 
+def test_a_share_is_typed_in_percent_and_what_is_wrong_is_told(browser: Browser, site: str) -> None:
+    with reader(browser) as context:
+        page = essay(context.new_page(), site)
+        share, note = setting(page, "speculative", "acceptance"), page.locator("#speculative .note")
+        share.click()
+        expect(share).to_have_text("80%")
+        page.keyboard.press("Escape")
+        for typed, shown in (("70", "70%"), ("60%", "60%")):
+            share.click()
+            page.keyboard.type(typed)
+            page.keyboard.press("Enter")
+            expect(share).to_have_text(shown)
+            says(page, "speculative", f"a chance of {shown}")
+        share.click()
+        page.keyboard.type("130")
+        page.keyboard.press("Enter")
+        expect(share).to_have_text("60%")
+        expect(note).to_contain_text("60% stays")
+
+
 def test_every_number_in_the_prose_can_be_moved(browser: Browser, site: str) -> None:
     with reader(browser) as context:
         page = essay(context.new_page(), site)
@@ -235,6 +255,17 @@ def test_words_light_up_their_part(browser: Browser, site: str) -> None:
                 assert alike(picture(page, figure_id), lit), (figure_id, part)
                 word.evaluate("word => word.blur()")
         assert not dull
+
+
+def test_a_figure_that_cannot_be_had_is_told_and_holds_up_no_other(browser: Browser, site: str) -> None:
+    asked: list[str] = []
+    with reader(browser) as context:
+        context.route("**/figures/paging.json.gz", lambda route: (asked.append(route.request.url), route.abort()))
+        page = context.new_page()
+        page.goto(site)
+        until(page, "document.querySelectorAll('figure.drawn').length === document.querySelectorAll('figure[data-figure]').length - 1")
+        expect(page.locator("#paging .note")).to_contain_text("This picture stands still")
+        assert len(asked) <= 2  # once as one of the rest, once because it came near
 
 
 # Motion.

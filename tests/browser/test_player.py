@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from app.order import figure
 
 from .conftest import FIGURES, until
-from .reader import embed, frames, picture, reader, status
+from .reader import answered, embed, frames, picture, reader, status
 
 BUTTONS = ("Play", "Step back", "Step forward", "Restart")
 
@@ -38,6 +38,35 @@ def button(page: Page, name: str) -> Locator:
 def sentences(figure_id: str) -> list[str]:
     f = figure(figure_id)
     return [said.strip() for said in f.compute(f.settings()).frames["say.sentence"]]
+
+
+def test_settings_may_come_while_a_longer_film_plays(browser: Browser, site: str) -> None:
+    """The address asks for a film of two frames; Python has it when the usual one, of eleven, is in its middle."""
+    late, errors = [], []
+    with reader(browser, "no-preference") as context:
+        context.add_init_script("delete globalThis.SharedWorker")
+        context.on("weberror", lambda error: errors.append(str(error.error)))
+        context.route("**/python/heap.bin*", lambda route: late.append(route))
+        page = embed(context.new_page(), site, "kv-memory", "?users=1&context=512")
+        until(page, "document.querySelector('[data-do=position]').value > 5")
+        late[0].continue_()
+        answered(page, "kv-memory")
+        assert status(page, "kv-memory").startswith("One person at 512 tokens") and frames(page, "kv-memory") == 2
+        assert not errors
+
+
+@pytest.mark.parametrize("figure_id", ["kv-memory", "settings"])
+def test_who_presses_play_sees_it(browser: Browser, site: str, figure_id: str) -> None:
+    """On a phone the buttons are a screen away from the picture."""
+    with reader(browser, "no-preference", viewport=dict(width=390, height=664)) as context:
+        page = embed(context.new_page(), site, figure_id)
+        until(page, f"document.querySelector('[data-do=play]').getAttribute('aria-label') === 'Play'")
+        play = button(page, "Play")
+        play.evaluate("button => button.scrollIntoView({block: 'end', behavior: 'instant'})")
+        play.click()
+        until(page, f"document.querySelector('[data-do=position]').value > 1")
+        assert page.locator(".picture").evaluate(
+            "picture => { const {top, bottom} = picture.getBoundingClientRect(); return top >= -1 && bottom > 150 && top < 400 }")
 
 
 @pytest.mark.parametrize("figure_id", FIGURES)

@@ -133,6 +133,54 @@ def test_a_worker_that_dies_is_told_and_replaced(browser: Browser, site: str) ->
         expect(page.locator("#kv-memory .note")).to_have_text("")
 
 
+# Keeps in the worker what it would say of this kind; `release()` says it after all.
+HOLD = """kinds => { const say = globalThis.postMessage, held = [];
+    globalThis.postMessage = (message, ...more) => kinds.includes(message.what) ? held.push([message, ...more]) : say(message, ...more);
+    globalThis.release = () => { globalThis.postMessage = say; for (const words of held) say(...words) } }"""
+
+
+def held(browser_context: BrowserContext, site: str, kinds: list[str]) -> Page:
+    """A page whose worker keeps these answers to itself, and whose clock can be moved on."""
+    page = embed(browser_context.new_page(), site, "kv-memory")
+    ask(page)
+    live(page)
+    answered(page, "kv-memory")
+    page.clock.install()
+    page.workers[0].evaluate(HOLD, kinds)
+    move(page, "kv-memory", "users", 7)
+    return page
+
+
+def test_a_worker_that_computes_for_long_is_waited_for(browser: Browser, site: str) -> None:
+    with alone(browser) as context:
+        page = held(context, site, ["patch"])
+        worker = page.workers[0]
+        worker.evaluate("() => 0")  # its word that it has begun is on its way
+        until(page, "document.querySelector('.waiting')")
+        page.clock.run_for(30_000)
+        expect(page.locator(".note")).to_contain_text("Python has not answered yet")
+        assert page.workers == [worker]
+        worker.evaluate("() => release()")
+        answered(page, "kv-memory")
+        assert status(page, "kv-memory") == said("kv-memory", {"context": 1024, "users": 7})
+
+
+def test_a_worker_that_is_silent_is_replaced_once_and_then_told_of(browser: Browser, site: str) -> None:
+    silent = ["busy", "patch"]
+    with alone(browser) as context:
+        page = held(context, site, silent)
+        with page.expect_worker() as replaced:
+            page.clock.run_for(9_000)
+        replaced.value.evaluate(HOLD, silent)
+        live(page)
+        page.clock.run_for(9_000)
+        expect(page.locator(".note")).to_contain_text("Python does not answer (it was started again once already)")
+        expect(page.locator(".note")).to_contain_text("The picture shows the settings before")
+        page.locator(".retry").click()
+        answered(page, "kv-memory")
+        assert status(page, "kv-memory") == said("kv-memory", {"context": 1024, "users": 7})
+
+
 def test_the_newest_value_wins(browser: Browser, site: str) -> None:
     """A fast drag: one value a millisecond, and the numbers are those of the last."""
     with alone(browser) as context:
@@ -167,6 +215,12 @@ def test_what_python_refuses_is_told_and_the_next_value_answered(browser: Browse
         answered(page, "batching")
         expect(page.locator(".note")).to_have_text("")
         assert status(page, "batching") == said("batching", {"replies": "24,12", "slots": 3})
+        # Overtaken: what was refused meanwhile is nothing to be told of.
+        lengths.evaluate("""field => { for (const typed of ['', '3,4']) {
+            field.value = typed; field.dispatchEvent(new Event('input', {bubbles: true})) } }""")
+        answered(page, "batching")
+        assert status(page, "batching") == said("batching", {"replies": "3,4", "slots": 3})
+        expect(page.locator(".note")).to_have_text("")
 
 
 TOLERANCE_BYTES = 3_000_000  # what a page holds varies by so much from one collection to the next
