@@ -66,7 +66,8 @@ def embeds(page: Page, site: str) -> list[Frame]:
 def fits(frame: Frame) -> dict:
     frame.frame_element().scroll_into_view_if_needed()  # off screen a browser lays frames out when it likes
     try:
-        until(frame, f"({FITS})()")
+        # Not once but for a while: after a change of width the frame's words get their room a moment later.
+        until(frame, f"(globalThis.fitted = ({FITS})() ? (globalThis.fitted ?? 0) + 1 : 0) % 5 === 4")
     except Error as error:
         raise AssertionError(f"{frame.url}: {frame.evaluate(MEASURE)}") from error
     return frame.evaluate(MEASURE)
@@ -79,14 +80,18 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_embed_has_no_inner_scroll_bar_and_no_gap(page: Page, site: str, host, kind: str, width: int) -> None:
-    page.set_viewport_size(dict(width=width, height=900))
+def test_every_embed_has_no_inner_scroll_bar_and_no_gap(page: Page, site: str, host, kind: str) -> None:
+    """At the width that the page was opened with, and after a window has become wider, or a phone was turned."""
+    page.set_viewport_size(dict(width=WIDTHS[0], height=900))
     page.goto(host(f'<meta name="viewport" content="width=device-width"><body style="margin:0">{KINDS[kind](site)}'))
-    for frame in embeds(page, site):
-        found = fits(frame)
-        assert -1 <= found["gap"] <= GAP_PX and found["over"] <= 0 and found["bar"] == 0 and found["wide"] <= 0, frame.url
+    frames = embeds(page, site)
+    for width in WIDTHS:
+        page.set_viewport_size(dict(width=width, height=900))
+        for frame in frames:
+            until(frame, f"Math.abs(innerWidth - {width}) < 20")
+            found = fits(frame)
+            assert -1 <= found["gap"] <= GAP_PX and found["over"] <= 0 and found["bar"] == 0 and found["wide"] <= 0, (width, frame.url)
 
 
 @pytest.mark.parametrize("follower", FOLLOWERS)
