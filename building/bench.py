@@ -102,8 +102,8 @@ def use(places: Places, playwright: Playwright, executable: str) -> None:
         for times in (1, 4):
             visits.slowed(page, times)
             taken = visits.slider(page, "kv-memory", "users", MOVES)
-            print(f"  {'processor slowed 4 times' if times > 1 else 'as this machine is':26} {median(taken):5.0f} {share(taken, 95):5.0f}")
-        print("\nBetween animation frames during 5 s of play, ms: median, 95%, longest; and with the processor slowed 4 times")
+            print(f"  {'page slowed 4 times' if times > 1 else 'as this machine is':26} {median(taken):5.0f} {share(taken, 95):5.0f}")
+        print("\nBetween animation frames during 5 s of play, ms: median, 95%, longest; and with the page's thread slowed 4 times")
         for figure in FIGURES:
             rows = []
             for times in (1, 4):
@@ -127,7 +127,7 @@ def slow_phone(places: Places, playwright: Playwright, executable: str, rounds: 
                 since = len(site.sent)
                 rows.append(visits.phone(context, site.address, "prefill-decode", "prompt"))
                 rows[-1]["python"] = float(any(path.startswith("python/pyodide") for _, path, _ in site.sent[since:]))
-    print("\nA slow phone (390 x 844, processor slowed 4 times, 150 ms, 1.6 Mbit/s), ms")
+    print("\nA slow phone (390 x 844, page's thread slowed 4 times, 150 ms, 1.6 Mbit/s), ms")
     bounds = []
     for words, mark, most in (("prose painted", "first-contentful-paint", 900), ("first figure playable", FIRST, 6000),
                               ("its main slider answered", "answer", 7000)):

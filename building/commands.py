@@ -1,6 +1,7 @@
 """The commands of `build.py`. Standard library only until `run`: the packages are not there before."""
 
 import argparse
+import re
 import sys
 from pathlib import Path
 
@@ -11,6 +12,8 @@ from building.faults import Fault
 def parser() -> argparse.ArgumentParser:
     """What may stand on the command line."""
     main = argparse.ArgumentParser(prog="build.py", description="Builds the essay's site into dist/; without a command, only that.")
+    main.add_argument("--address", type=address, default="", metavar="URL",
+                      help="where the site will be published; oEmbed needs it, all else is relative")
     commands = main.add_subparsers(dest="command", metavar="COMMAND")
     serving = commands.add_parser("serve", help="build what is missing and serve it on this machine")
     serving.add_argument("--host", default="127.0.0.1")
@@ -24,8 +27,17 @@ def parser() -> argparse.ArgumentParser:
 def parse(arguments: list[str]) -> argparse.Namespace:
     """The options; what follows `test` stands in `rest`, for pytest."""
     if arguments[:1] == ["test"]:
-        return argparse.Namespace(command="test", rest=arguments[1:])
+        return argparse.Namespace(command="test", address="", rest=arguments[1:])
     return parser().parse_args(arguments)
+
+
+def address(text: str) -> str:
+    """The site's address, ending with a slash; "" where it is not known."""
+    if not text:
+        return ""
+    if not re.fullmatch(r"https?://[^\s?#]+", text):
+        raise argparse.ArgumentTypeError(f"an address is like https://example.org/essay/, not {text!r}")
+    return text.rstrip("/") + "/"
 
 
 def port(text: str) -> int:
@@ -55,7 +67,7 @@ def run(options: argparse.Namespace, root: Path) -> int:
     from building.places import Places
 
     places = Places(root)
-    site.build(places)
+    site.build(places, options.address)
     if options.command == "serve":
         from building import serve
         serve.serve(places.dist, options.host, options.port)

@@ -1,7 +1,8 @@
 """Writes `dist/`: the essay's pages, the figures' documents and answers, the page's scripts, and Python.
 
 What it asks of the essay, and nothing else:
-    app/site.py   pages(version) -> {path below dist: text}, all HTML pages; `version` names the build
+    app/site.py   pages(version, address) -> {path below dist: text}, all HTML pages; `version` names the build, `address`
+                  is where it will be published, "" if unknown
                   page(body, *, version, title) -> text, one page more (the licences)
     app/live.py   importing it builds every figure; LIVE {id: ...}; export(id) and main_answers(id) -> JSON text;
                   change(id, values_json) -> (patch_json, [(buffer id, bytes)]), ValueError for a wrong value
@@ -34,20 +35,21 @@ PART_BYTES = 8 << 20  # as in static/fetched.mjs
 RENDER = """
 import json, sys
 from app import site
-version, licences = json.load(sys.stdin)
-made = site.pages(version)
+version, address, licences = json.load(sys.stdin)
+made = site.pages(version, address)
 made["licences.html"] = site.page("<main>" + licences + "</main>", version=version, title="Licences")
 json.dump(made, sys.stdout)
 """
 
 
-def build(places: Places) -> str:
-    """Brings `dist/` up to date with the sources; returns the version. What did not change is not made again."""
-    version = source_hash(places)[:12]
+def build(places: Places, address: str = "") -> str:
+    """Brings `dist/` up to date with the sources; returns the version. What did not change is not made again. `address`:
+    where it will be published, for the one format that cannot be relative (oEmbed); without it, those files are."""
+    version = sha256((source_hash(places) + address).encode())[:12]
     if built_version(places.dist) == version:
         return version
     print("rendering the pages", file=sys.stderr)
-    pages = render(places, version)
+    pages = render(places, version, address)
     print("building the page's Python", file=sys.stderr)
     modules = trim.modules(places, lambda task, job: snapshot.run(places, task, job))
     taken = snapshot.taken(places, modules)
@@ -126,10 +128,10 @@ def listing(folder: Path) -> dict[str, dict]:
     return {p.relative_to(folder).as_posix(): {"bytes": p.stat().st_size, "sha256": sha256(p.read_bytes())} for p in paths}
 
 
-def render(places: Places, version: str) -> dict[str, str]:
+def render(places: Places, version: str, address: str) -> dict[str, str]:
     """All HTML pages, by their path. Raises `Fault` (2) where the essay cannot be rendered."""
     done = subprocess.run([sys.executable, "-c", RENDER], capture_output=True, text=True, cwd=places.root,
-                          input=json.dumps([version, licences.html(places)]))
+                          input=json.dumps([version, address, licences.html(places)]))
     if done.returncode:
         (places.cache / "last-failure.txt").write_text(done.stderr)
         raise Fault(f"the pages cannot be rendered: {snapshot.reason(done.stderr)} (all of it: .cache/last-failure.txt)", 2)

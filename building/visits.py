@@ -146,7 +146,7 @@ def gaps(page: Page, figure: str, longest_ms: int = 5000) -> list[float]:
 
 
 def slowed(page: Page, times: float) -> None:
-    """Slows the page's processor."""
+    """Slows the page's own thread; workers go on as they did."""
     page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": times})
 
 
@@ -162,6 +162,5 @@ def phone(context: BrowserContext, address: str, figure: str, name: str) -> dict
     slider(page, figure, name, 1)
     found["answer"] = page.evaluate("performance.getEntriesByName('setting').map((m) => m.startTime + m.duration)[0]")
     page.wait_for_timeout(3000)  # long enough for a page that would fetch more unasked
-    found["python"] = float(page.evaluate("document.documentElement.dataset.python !== 'waiting'"))
     page.close()
     return found

@@ -8,13 +8,13 @@ import numpy as np
 
 from model import engines, rows, terms
 from model.passes import pass_cost
+from model.settings import vllm_defaults
 
 SEEDS = (0, 1)              # arrivals drawn anew for each; the mean is the prediction
 REQUESTS = 200              # sent where a source does not say: its rate has settled by then
 SHAREGPT_SIGMA = (1.2, 1.1)  # spread of the logarithm of prompts and replies in ShareGPT, after vLLM's filter
 SHAREGPT_LONGEST = (1024, 800)  # tokens: prompts, where that filter cuts (vllm/benchmarks/datasets.py); replies, of which
 #                             the longest end 18 s after the last arrival in IOG's run at 32 requests a second
-LARGE_CARD_GIB = 70         # from which vLLM reads 8,192 tokens a pass, vllm/engine/arg_utils.py
 
 
 @dataclass(frozen=True)
@@ -44,9 +44,8 @@ class Closed:
 
 
 def batch_tokens(m):
-    """vLLM's default of --max-num-batched-tokens on a machine: 8,192 on large cards except A100, 2,048 otherwise."""
-    large = engines.visible_bytes(m.gpu) / m.gpu.count >= LARGE_CARD_GIB * 2**30 and not m.gpu.name.startswith("a100")
-    return 8192 if large else 2048
+    """vLLM's default of --max-num-batched-tokens on a machine."""
+    return vllm_defaults(m.gpu)[0]
 
 
 def spec_of(row):

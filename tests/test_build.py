@@ -300,7 +300,15 @@ def test_a_port_in_use_is_one_line_and_names_the_way_out(tmp_path):
     first.server_close()
 
 
-@pytest.mark.parametrize("arguments", [["serve", "--port", "0x50"], ["serve", "--port", "70000"], ["serve", "--port", "-1"], ["sreve"]])
+@pytest.mark.parametrize("arguments, address", [
+    ([], ""), (["test", "-k", "x"], ""), (["--address", "https://example.org/essay"], "https://example.org/essay/"),
+    (["--address", "http://localhost:8000/", "serve"], "http://localhost:8000/")])
+def test_the_sites_address_ends_with_a_slash(arguments, address):
+    assert commands.parse(arguments).address == address
+
+
+@pytest.mark.parametrize("arguments", [["serve", "--port", "0x50"], ["serve", "--port", "70000"], ["serve", "--port", "-1"], ["sreve"],
+                                       ["--address", "example.org"], ["--address", "https://example.org/?a=1"]])
 def test_a_wrong_option_ends_with_status_2(arguments, capsys):
     with pytest.raises(SystemExit) as caught:
         commands.parser().parse_args(arguments)

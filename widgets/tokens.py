@@ -17,7 +17,6 @@ DARK = {
 # Hues for who is who, after Paul Tol's schemes; the same in light and dark. The grey is light enough to stay apart from the
 # rose in an eye without red cones.
 PEOPLE = ("#4477aa", "#cc6677", "#ddaa33", "#228833", "#aa4499", "#66ccee", "#997700", "#88ccaa", "#882255", "#999999")
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 UI_FONT = 'system-ui, Inter, "DejaVu Sans", sans-serif'
 TEXT_PX = 13
