@@ -1,14 +1,14 @@
 """settings: what to type for llama.cpp and vLLM, what each part does, and four measurements while a load grows."""
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import param
 
 from model.machine import DATASHEET, Machine
 from model.memory import UTILIZATION
-from model.settings import LlamaCppSettings, VllmSettings, llama_cpp_settings, vllm_defaults, vllm_settings
+from model.settings import vllm_defaults
 from widgets.picture import Picture
 from widgets.plots import curve, dots, labels, lines, plot, ticks
 from widgets.timeline import beside, steps, veil
@@ -18,7 +18,7 @@ from .growing import SAMPLES, Growing, growing, held_until
 from .machine import CHOSEN_MACHINE, CONTEXTS, MachineSettings
 from .measured import whose
 from .pasted import CONFIG_CHARS, LOG_CHARS, MOST_LINES, Pasted, beside as beside_log, pasted_llm, pasted_log, spelled
-from .promise import Seats, promise, told
+from .typed import LLAMA_PARTS, VLLM_PARTS, Typed, llama_verdict, parts, promises, spots, typed, vllm_verdict
 from .words import count, digits, gb, ms, people, percent, tokens, whole
 
 USERS = (*range(1, 13), 14, 16, 20, 24, 32, 40, 48, 56, 64)
@@ -29,9 +29,6 @@ FOOT = -0.13                       # below 0 there is room for half a line, in t
 HEAD, WORDS, MARK = 1.62, 1.32, 1.85  # room above a chart and its words' place, as multiples of its highest value
 LEAST_S = 0.1  # what is shorter is told in ms
 UNITS = {"ttft": "s", "itl": "ms", "waiting": "requests", "use": "%"}
-LLAMA_PARTS, VLLM_PARTS = 6, 6     # flags that there can be, the program and its model included
-
-NOT_TYPED = "--max-num-batched-tokens"  # no setting of the figure, so that it stands in no command line; the fold-out has it
 
 
 class Settings(MachineSettings):
@@ -56,40 +53,10 @@ class Settings(MachineSettings):
         return replace(m, llm=pasted_llm(self.config, "your-model")) if self.config.strip() else m
 
 
-@dataclass(frozen=True)
-class Typed:
-    """What is typed for the settings. `length`: the context, cut at what the model can. A server that does not read a
-    format has no settings but a `problem`. `shared`: llama.cpp's slots share one pool."""
-
-    length: int
-    llama: LlamaCppSettings | None
-    llama_problem: str
-    vllm: VllmSettings | None
-    vllm_problem: str
-    shared: bool
-
-
-def typed(s: Settings, m: Machine) -> Typed:
-    """The command lines that these settings come to: -c is enough for every slot, or for all users without -np."""
-    length = min(s.context, m.llm.max_context)
-    cells = (s.slots or s.users) * length
-    llama, llama_problem = _or_problem(lambda: llama_cpp_settings(m, cells, s.slots or None, s.kv_unified))
-    vllm, vllm_problem = _or_problem(lambda: vllm_settings(m, length, s.slots or None, s.utilization))
-    return Typed(length, llama, llama_problem, vllm, vllm_problem, s.kv_unified or not s.slots)
-
-
-def _or_problem(make):
-    """(what `make` makes, "") or (None, why it cannot be): a format that a server does not read."""
-    try:
-        return make(), ""
-    except ValueError as error:
-        return None, str(error)
-
-
 def compute(s: Settings) -> Picture:
     """Command lines and four curves for these settings; frame f is a moment of the run in which the load grows."""
     m = s.machine()
-    t = typed(s, m)
+    t = typed(m, s.users, s.context, s.slots, s.kv_unified, s.utilization)
     run = growing(m, s.users, t.length, s.slots or vllm_defaults(m.gpu)[1], s.utilization) if t.llama or t.vllm else None
     until = run.until_ms if run else 60_000.0
     points = _charts(run)
@@ -105,7 +72,8 @@ def compute(s: Settings) -> Picture:
                 "say.sentence": [" ".join(filter(None, (_moment(now, clock_ms, f) if f < last else "", said))) for f in range(last + 1)]},
         clock_ms=clock_ms, frame_names=[f"after {_seconds(at)}" for at in clock_ms], telling=last, play_s=10.0,
         smooth=tuple(f"{name}_{edge}" for name in CHARTS for edge in ("veil.left", "now.x0", "now.x1")),
-        props=_axes(until, high, _ttft_unit(run)[1]), facts={**_parts(s, m, t), **_facts(s, m, t, run), **_promises(s, m, t), **_log(log_said, log_lines)},
+        props=_axes(until, high, _ttft_unit(run)[1]),
+        facts={**parts(m, t), **_facts(s, m, t, run), **promises(m, t, s.users, s.utilization), **_log(log_said, log_lines)},
         table=(["time (s)", "time to first token (ms)", "inter-token latency (ms)", "requests waiting", "KV use (share)"],
                [[float(at) / 1000, *(None if np.isnan(now[name][f]) else float(now[name][f]) for name in CHARTS)]
                 for f, at in enumerate(clock_ms)]))
@@ -211,44 +179,12 @@ def _moment(now: dict, clock_ms: np.ndarray, f: int) -> str:
 
 def _answer(s: Settings, m: Machine, t: Typed, run: Growing | None) -> str:
     source = "By the datasheet, for" if m.engine == DATASHEET else "For"  # what both servers get stands beside it
-    return " ".join(filter(None, (_limit(s, m), f"{source} {people(s.users)} at {tokens(s.context)}: {_llama_verdict(t)}",
-                                  _vllm_verdict(t), _load_verdict(s, run, t))))
+    return " ".join(filter(None, (_limit(s, m), f"{source} {people(s.users)} at {tokens(s.context)}: {llama_verdict(t)}",
+                                  vllm_verdict(t), _load_verdict(s, run, t))))
 
 
 def _limit(s: Settings, m: Machine) -> str:
     return "" if s.context <= m.llm.max_context else f"{m.llm.label} takes at most {tokens(m.llm.max_context)}."
-
-
-def _llama_verdict(t: Typed) -> str:
-    if t.llama is None:
-        return f"{t.llama_problem}."
-    slots = count(t.llama.slots, "slot")
-    split = f"gives {slots} {whole(t.llama.slot_tokens)} tokens{'' if t.llama.slots == 1 else ' each'}"
-    shared = f"lets {slots} share {tokens(t.llama.total_tokens)}"
-    card = gb(t.llama.card_bytes)
-    end = f"which fits on {card}." if t.llama.fits else f"more than the card has, {card}. {_too_large(t)}"
-    return (f"llama.cpp {shared if t.shared else split}: {gb(t.llama.kv_bytes)} of KV cache, {gb(t.llama.needed_bytes)} "
-            f"in all, {end}")
-
-
-def _too_large(t: Typed) -> str:
-    """What comes of a command whose KV cache the card does not hold, and what it would hold."""
-    comes = "So it does not start, or leaves a part of the model to the slower processor"
-    if not t.llama.most_ctx:
-        return f"{comes}; no -c is small enough."
-    if t.shared:
-        return f"{comes}; -c {t.llama.most_ctx} would fit."
-    if not t.llama.most_slots:
-        return f"{comes}; -c {t.llama.most_ctx} would fit, {tokens(t.llama.most_ctx // t.llama.slots)} a slot."
-    return f"{comes}; {count(t.llama.most_slots, 'such slot')}, or -c {t.llama.most_ctx} would fit."
-
-
-def _vllm_verdict(t: Typed) -> str:
-    if t.vllm is None:
-        return f"{t.vllm_problem}."
-    if not t.vllm.starts:
-        return f"vLLM would not start: it has room for {tokens(t.vllm.kv_tokens)} of KV cache."
-    return f"vLLM has room for {tokens(t.vllm.kv_tokens)}, {t.vllm.max_concurrency:,.2f} such conversations."
 
 
 def _load_verdict(s: Settings, run: Growing | None, t: Typed) -> str:
@@ -275,29 +211,6 @@ def _requests(n: int) -> str:
     return f"{count(n, 'request')} {'waits' if n == 1 else 'wait'}"
 
 
-def _parts(s: Settings, m: Machine, t: Typed) -> dict:
-    """Words for the parts of both command lines: `llama_flag_1`, `llama_effect_1`, ...; empty where there is no such part."""
-    heavy = f"{gb(m.llm.weights_bytes(m.weights))} of weights, stored once for everybody and read once a pass"
-    llama = [] if t.llama is None else [(" ".join(t.llama.command.split()[:3]), heavy), *t.llama.effects]
-    vllm = [] if t.vllm is None else [(" ".join(t.vllm.command.split()[:3]), heavy),
-                                      *(e for e in t.vllm.effects if not e.flag.startswith(NOT_TYPED))]
-    out = {}
-    for server, parts, room in (("llama", llama, LLAMA_PARTS), ("vllm", vllm, VLLM_PARTS)):
-        for i in range(room):
-            out[f"{server}_flag_{i}"], out[f"{server}_effect_{i}"] = parts[i] if i < len(parts) else ("", "")
-    return out
-
-
-def _promises(s: Settings, m: Machine, t: Typed) -> dict:
-    """Will it fit, how fast will it be: a sentence for each server, or why it cannot serve this."""
-    problems = {"llama.cpp": t.llama_problem, "vllm": t.vllm_problem}
-    seats = {"llama.cpp": Seats(t.llama.slots, -(-t.llama.total_tokens // t.length)) if t.llama else None,
-             "vllm": Seats(t.vllm.max_num_seqs) if t.vllm else None}
-    said = {family: f"{problem}." if problem else told(promise(m, family, s.users, t.length, s.utilization, seats[family]))
-            for family, problem in problems.items()}
-    return dict(llama_promise=said["llama.cpp"], vllm_promise=said["vllm"])
-
-
 def _log(said: str, lines: list) -> dict:
     """The pasted log's verdict and its lines, empty where there are none."""
     words = [spelled(line) for line in lines]
@@ -308,9 +221,9 @@ def _facts(s: Settings, m: Machine, t: Typed, run: Growing | None) -> dict:
     return dict(
         users=whole(s.users), context=whole(s.context), length=whole(t.length), slots=count(t.llama.slots) if t.llama else "–",
         llama_needed=gb(t.llama.needed_bytes) if t.llama else "–", llama_card=gb(t.llama.card_bytes) if t.llama else "–",
-        llama_verdict=_llama_verdict(t),
+        llama_verdict=llama_verdict(t),
         llama_command=t.llama.command if t.llama else "", vllm_command=t.vllm.command if t.vllm else "",
-        vllm_verdict=_vllm_verdict(t),
+        vllm_verdict=vllm_verdict(t),
         slot_tokens=whole(t.llama.slot_tokens) if t.llama else "–", kv_tokens=whole(t.vllm.kv_tokens) if t.vllm else "–",
         max_concurrency=f"{t.vllm.max_concurrency:,.2f}" if t.vllm else "–",
         kv_bytes_per_token=whole(m.llm.kv_bytes_per_token(m.kv)), weights=gb(m.llm.weights_bytes(m.weights)),
@@ -350,16 +263,6 @@ def _chart(name: str, height: int, *, axis: bool):
     return p
 
 
-def _spots(server: str, title: str, room: int) -> str:
-    """One server's command line, whole and in parts, each part with what it does."""
-    rows = "\n".join(f'<li><code data-say="{server}_flag_{i}"></code> <span data-say="{server}_effect_{i}"></span></li>'
-                     for i in range(room))
-    return (f'<section class="server" aria-label="{title}">\n'
-            f'<pre class="command"><code data-say="{server}_command"></code></pre>\n'
-            f'<ul class="parts">\n{rows}\n</ul>\n'
-            f'<p class="promise" data-say="{server}_promise"></p>\n</section>\n')
-
-
 LOG_SPOTS = ('<section class="log" aria-label="Your log beside the prediction">\n<p data-say="log_verdict"></p>\n<ul>\n'
              + "\n".join(f'<li><span data-say="log_{i}"></span></li>' for i in range(MOST_LINES)) + "\n</ul>\n</section>\n")
 
@@ -370,7 +273,7 @@ FIGURE = Figure(
               Control("slots", "slots", zero="left to the server"), Control("kv_unified"), Control("utilization", percent=True), *CHOSEN_MACHINE,
               Control("config", longest=CONFIG_CHARS, lines=2, unwritten=True),
               Control("log", longest=LOG_CHARS, lines=2, unwritten=True)),
-    beside=_spots("llama", "llama.cpp", LLAMA_PARTS) + _spots("vllm", "vLLM", VLLM_PARTS) + LOG_SPOTS,
+    beside=spots("llama", "llama.cpp", LLAMA_PARTS) + spots("vllm", "vLLM", VLLM_PARTS) + LOG_SPOTS,
     explain="""
 <p>llama.cpp splits its cells between slots, unless they share: each gets <span class="number" data-say="slot_tokens"></span> tokens,
 rounded up to whole 256. vLLM takes its share of the card, and what weights and overhead leave of it becomes the KV cache,

@@ -7,20 +7,20 @@ import param
 import model
 from model.speculation import MOST_USERS, Speculation
 from widgets.picture import Picture
-from widgets.plots import blocks, curve, dots, labels, lines, plot, ticks
-from widgets.timeline import steps, time_ticks, veil
+from widgets.plots import blocks, labels, lines, plot
+from widgets.timeline import time_ticks, veil
 
 from .figure import Control, Figure
 from .fitting import too_long
-from .guessing import MOST, ROUNDS, USERS, Clock, Run
+from .guessing import MOST, ROUNDS, Clock, Run
 from .machine import CONTEXTS, MACHINE_CONTROLS, MachineSettings, choices
-from .measured import speedups, whose
+from .measured import whose
+from .speedup import against_users, axes, crossings, draw_gain
 from .words import count, digits, gb, ms, percent, people, tokens, whole
 
 LARGEST_DRAFT = 4.2e9   # parameters: a draft is small
 PITCH = 1.9             # from one round's row of guesses to the next, where a row of blocks is 1 high
 STEPS = (1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 112, 128, 160, 192, 224, 256)
-TICKS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 DRAFTS = tuple(n for n in model.llms() if model.llm(n).parameters <= LARGEST_DRAFT)
 
 
@@ -46,14 +46,14 @@ def compute(s: Settings) -> Picture:
             + whose(m, "speedup", run.speedup, digits, "the speed-up"))
     clock = Clock(run, s.guesses)
     return Picture(
-        sources={**_cells(run), **_passes(run), **_curve(s, run)},
+        sources={**_cells(run), **_passes(run), **against_users(m, s.users, run)},
         frames={**_guessing(run, clock), **_passing(run, clock),
                 "say.sentence": [" ".join(filter(None, (_moment(s, run, clock, f), said))) for f in range(len(clock))]},
         clock_ms=clock.ms, frame_names=[_name(clock, s.guesses, f) for f in range(len(clock))], telling=len(clock) - 1,
         play_s=min(14.0, 4.0 + 0.35 * len(clock)),
         smooth=("veil.left", "cursor.x0", "cursor.x1"),
         props={"lane.x.end": float(ROUNDS * (s.guesses + 1)), "passes.x.end": run.total_ms * 1.005,
-               **time_ticks("passes.axis", run.total_ms, 4), **_curve_props(s, run)},
+               **time_ticks("passes.axis", run.total_ms, 4), **axes(m, run)},
         facts=_facts(s, run),
         table=(["users", "speed-up (times)", "round (ms)", "plain pass (ms)"],
                [[u, float(run.all.speedup[u]), float(run.all.round_ms[u]), float(run.all.plain_ms[u])] for u in STEPS]))
@@ -163,81 +163,6 @@ def _passing(run: Run, clock: Clock) -> dict:
             "without_name.text": [[f"without: {tokens(int(n))}"] for n in plain]}
 
 
-def _curve(s: Settings, run: Run) -> dict:
-    """Speed-up against users: where guessing is faster, where slower, the line between them and where it is crossed."""
-    gain = run.all.speedup[1:]
-    slow = gain < 1
-    joined = slow | np.concatenate((slow[1:], [False])) | np.concatenate(([False], slow[:-1]))
-    (seen, times), at = speedups(s.machine()), _crossings(gain)
-    high = _high(gain, times)
-    crossed = [float(u) for u in at]
-    late = bool(crossed) and crossed[-1] > 16
-    named = [(crossed[-1], f"{'slower' if slow[at[-1] - 1] else 'faster'} from {whole(at[-1])} on")] if crossed else []
-    return {"faster": dict(x=USERS, y=np.where(slow, np.nan, gain)), "slower": dict(x=USERS, y=np.where(joined, gain, np.nan)),
-            "even": dict(x=[1, MOST], y=[1.0, 1.0]),
-            **_even_name(gain, _top(high)),
-            "crossing": dict(x0=crossed, x1=crossed, y0=[0.0 for _ in crossed], y1=[1.0 for _ in crossed]),
-            "crossing_dot": dict(x=crossed, y=[1.0 for _ in crossed]),
-            "crossing_left": _named([(x / 1.08, text) for x, text in named if late], 0.09 * _top(high)),
-            "crossing_right": _named([(x * 1.08, text) for x, text in named if not late], 0.09 * _top(high)),
-            **_full(run.all.users_fit, _top(high), bool(len(seen)), crossed[-1] if late else 0.0),
-            "here": dict(x=[s.users], y=[run.speedup]), "seen": dict(x=seen, y=times),
-            "seen_name": dict(x=[MOST] * bool(len(seen)), y=[_top(high)] * bool(len(seen)),
-                              text=["○ measured: EAGLE-3, three guesses"] * bool(len(seen))),
-            "here_name": dict(x=[1.06], y=[_top(high) * 1.16],
-                              text=[f"speed-up with {people(s.users)}: {digits(run.speedup)}"])}
-
-
-def _full(fit: int, top: float, crowded: bool, crossed: float) -> dict:
-    """Where the card's memory ends: past the line nobody more fits beside the draft, so nobody gets these speed-ups.
-    `crowded`: the name of the measured dots already stands where the words would. `crossed`: the number of users to the left
-    of which the crossing's words stand, so that the line must not go through them; 0 if they stand elsewhere."""
-    edge, shown = max(fit + 0.5, 0.9), int(fit < MOST)
-    text = f"{whole(fit) if fit else 'nobody'} fit{'s' if fit < 2 else ''} in memory"
-    foot = 0.18 * top if edge < crossed else 0.0
-    before = edge > 16 and not crowded  # there is room for the words on this side of the line
-    name = dict(x=[edge / 1.06 if before else MOST] * shown, y=[(0.84 if crowded else 1.0) * top] * shown, text=[text] * shown)
-    return {"full": dict(left=[edge] * shown, right=[MOST * 1.1] * shown, bottom=[0.0] * shown, top=[top * 1.08] * shown),
-            "edge": dict(x0=[edge] * shown, x1=[edge] * shown, y0=[foot] * shown, y1=[top * 1.08] * shown), "full_name": name}
-
-
-def _high(gain: np.ndarray, times: np.ndarray) -> float:
-    """The highest of the curve and of what was measured."""
-    return float(max(gain.max(), times.max(initial=0.0)))
-
-
-def _even_name(gain: np.ndarray, top: float) -> dict:
-    """The name of the line at 1, where the curve leaves it room: at its left or right end, under the curve or over it."""
-    ends = (("even_left", gain[:16], 1.06), ("even_right", gain[16:], MOST))
-    free = [(name, x, 1 - 0.09 * top if part.min() >= 1 else 1 + 0.1 * top) for name, part, x in ends
-            if part.min() >= 1 or part.max() < 1][:1]
-    return {name: dict(x=[x for n, x, _ in free if n == name], y=[y for n, _, y in free if n == name],
-                       text=["as fast as without" for n, _, _ in free if n == name]) for name, _, _ in ends}
-
-
-def _named(words: list[tuple[float, str]], y: float) -> dict:
-    return dict(x=[x for x, _ in words], y=[y for _ in words], text=[text for _, text in words])
-
-
-def _crossings(gain: np.ndarray) -> list[int]:
-    """Numbers of users from 2 on at which guessing becomes slower, or faster again as it can with a mixture of experts."""
-    slow = gain < 1
-    return [int(i) + 2 for i in np.flatnonzero(slow[1:] != slow[:-1])]
-
-
-def _top(high: float) -> float:
-    """Where the curve's axis ends, without the room for the figure's name: the line at 1 is always well inside, and between
-    curve and end there is room for words."""
-    return max(1.5, 0.5 * np.ceil(high * 2 / 0.9))
-
-
-def _curve_props(s: Settings, run: Run) -> dict:
-    top = _top(_high(run.all.speedup[1:], speedups(s.machine())[1]))
-    values = steps(top, 4)
-    return {"gain.y.start": top * -0.03, "gain.y.end": top * 1.3, **ticks("gain.axis", TICKS),
-            **ticks("gain.y_axis", values, [f"{v:g}" for v in values])}
-
-
 def _name(clock: Clock, k: int, f: int) -> str:
     if f == 0:
         return "the beginning"
@@ -305,7 +230,7 @@ def _break_even(all_: Speculation) -> str:
         return f"at every number of users up to {whole(MOST)}"
     if not slow.any():
         return f"from {whole(limit)} users on"
-    edges = [1, *_crossings(all_.speedup[1:]), MOST + 1]
+    edges = [1, *crossings(all_.speedup[1:]), MOST + 1]
     spans = [(first, after - 1) for first, after in zip(edges, edges[1:]) if slow[first - 1]]
     return " and ".join(_span(first, last) for first, last in spans)
 
@@ -341,7 +266,7 @@ def draw() -> list:
     labels(lane, "own_name", "ink", size=12, part="own")
     labels(lane, "notes_right", "muted", size=12, baseline="bottom", part="notes")
     labels(lane, "notes_left", "muted", size=12, baseline="bottom", align="right", part="notes")
-    return [lane, _draw_passes(), _draw_gain()]
+    return [lane, _draw_passes(), draw_gain()]
 
 
 def _draw_passes():
@@ -356,28 +281,6 @@ def _draw_passes():
     lines(p, "cursor", "ink")
     labels(p, "with_name", "ink", bold=True, part="with")
     labels(p, "without_name", "ink", part="plain")
-    return p
-
-
-def _draw_gain():
-    p = plot("gain", 206, (0.88, MOST * 1.1), (0, 3), axis=True, axis_label="people at once", log=True, y_axis=True,
-             y_axis_label="times as fast", right=16)
-    blocks(p, "full", "line", hatch="line")
-    lines(p, "edge", "muted", dash="dotted", part="full")
-    curve(p, "even", "muted", dash="dashed", width=1.5)
-    curve(p, "faster", "memory", width=2.5, part="gain")
-    curve(p, "slower", "misfit", width=2.5, part="loss")
-    lines(p, "crossing", "misfit", dash="dotted")
-    dots(p, "crossing_dot", "misfit", hollow=True, part="crossing")
-    dots(p, "seen", "ink", size=7, hollow=True, part="measured")
-    dots(p, "here", "ink", part="speedup")
-    labels(p, "full_name", "ink", size=12, align="right", part="full")
-    labels(p, "even_left", "muted", size=12, part="even")
-    labels(p, "even_right", "muted", size=12, align="right", part="even")
-    labels(p, "crossing_left", "misfit", size=12, align="right", part="crossing")
-    labels(p, "crossing_right", "misfit", size=12, part="crossing")
-    labels(p, "here_name", "ink", bold=True, part="speedup")
-    labels(p, "seen_name", "ink", size=12, align="right", part="measured")
     return p
 
 

@@ -121,17 +121,25 @@ class Handler(BaseHTTPRequestHandler):
         """Says nothing: the address is all that a reader of the terminal needs."""
 
 
+class Server(ThreadingHTTPServer):
+    """A server that says nothing of a browser that leaves in the middle of an answer: they do."""
+
+    daemon_threads = True
+
+    def handle_error(self, request, client_address) -> None:
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
 def server(folder: Path, host: str = "127.0.0.1", port: int = 8000, compressed: bool = True) -> ThreadingHTTPServer:
     """A server of `folder` that already listens (`port` 0 takes a free one). `compressed=False` behaves like a host that
     knows nothing of the .br and .gz forms. Raises `Fault` where the address cannot be had."""
     try:
-        made = ThreadingHTTPServer((host, port), partial(Handler, folder, compressed))
+        return Server((host, port), partial(Handler, folder, compressed))
     except (OSError, OverflowError) as error:
         if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
             raise Fault(f"port {port} is in use; choose another with --port, as in --port {port + 1}") from error
         raise Fault(f"cannot serve on {host}:{port}: {getattr(error, 'strerror', None) or error}") from error
-    made.daemon_threads = True
-    return made
 
 
 def serve(folder: Path, host: str, port: int) -> None:

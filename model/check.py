@@ -80,7 +80,7 @@ def worst(group):
 
 def why(one):
     """Why a prediction may be as far off as it is: what the row leaves open, and whose terms stood in."""
-    row, causes = one.row, []
+    causes = []
     if abs(one.error) < CLOSE:
         return "close: nothing to explain"
     for found, cause in _causes(one):

@@ -11,6 +11,7 @@ const ADOPT_MS = 6000; // and how long for all of it, before it starts with the 
 const AT_ONCE = 6; // downloads
 
 let state; // {current: version | "", pages: {client id: version}}
+const arriving = new Set(); // pages that were answered and may not be there yet: nobody lists them among the open ones
 let looking; // {news, done} while a new build is looked for
 
 const at = (path) => new URL(path, scope).href;
@@ -127,13 +128,15 @@ async function leave() {
 async function bind(client, version) {
   if (!client || !version || state.pages[client] === version) return;
   state.pages[client] = version;
+  arriving.add(client);
   await remember();
 }
 
 /** Forgets pages that are closed, and builds that nobody uses. */
 async function tidy() {
   const open = new Set((await self.clients.matchAll({ type: "all", includeUncontrolled: true })).map(({ id }) => id));
-  for (const client of Object.keys(state.pages)) if (!open.has(client)) delete state.pages[client];
+  for (const client of open) arriving.delete(client);
+  for (const client of Object.keys(state.pages)) if (!open.has(client) && !arriving.has(client)) delete state.pages[client];
   const used = new Set([state.current, ...Object.values(state.pages)].map(build));
   for (const name of await caches.keys()) if (name.startsWith(build("")) && !used.has(name)) await caches.delete(name);
   await remember();

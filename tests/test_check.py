@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model import check, machine, pass_cost, points, predict, rows, speculate
+from model import machine, pass_cost, points, predict, rows, speculate
 from model.cli import main as command
 
 HEAD = "id,source,llm,weights,gpu,engine,date,load,prompt_tokens,context_or_output,quantity,value,unit,url\n"

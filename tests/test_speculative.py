@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import model
-from app.speculative import DRAFTS, FIGURE, MOST, ROUNDS, TICKS, Settings, compute
+from app.speculative import DRAFTS, FIGURE, MOST, ROUNDS, Settings, compute
+from app.speedup import TICKS
 
 ESSAY = "facts/essay.md, speculative"
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from playwright.sync_api import Browser, Page, Request, expect
+from playwright.sync_api import Browser, Page, expect
 
 from app.words import count, gb, tokens, whole
 

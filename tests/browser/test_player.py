@@ -60,11 +60,11 @@ def test_who_presses_play_sees_it(browser: Browser, site: str, figure_id: str) -
     """On a phone the buttons are a screen away from the picture."""
     with reader(browser, "no-preference", viewport=dict(width=390, height=664)) as context:
         page = embed(context.new_page(), site, figure_id)
-        until(page, f"document.querySelector('[data-do=play]').getAttribute('aria-label') === 'Play'")
+        until(page, "document.querySelector('[data-do=play]').getAttribute('aria-label') === 'Play'")
         play = button(page, "Play")
         play.evaluate("button => button.scrollIntoView({block: 'end', behavior: 'instant'})")
         play.click()
-        until(page, f"document.querySelector('[data-do=position]').value > 1")
+        until(page, "document.querySelector('[data-do=position]').value > 1")
         assert page.locator(".picture").evaluate(
             "picture => { const {top, bottom} = picture.getBoundingClientRect(); return top >= -1 && bottom > 150 && top < 400 }")
 
