@@ -1,7 +1,6 @@
 """The page that sets the model beside published measurements: how far off it is in words, two pictures, and every row."""
 from __future__ import annotations
 
-import csv
 import statistics
 from functools import lru_cache
 from html import escape
@@ -24,12 +23,6 @@ TABLE = ("Row", "Source", "Card", "Model", "Engine", "Load", "Prompt", "Context 
 def predictions() -> list[predict.Prediction]:
     """What the model says to every published measurement that ships with it."""
     return [predict.predict(row) for row in points.measured()]
-
-
-@lru_cache(maxsize=1)
-def held_out() -> list[dict[str, str]]:
-    """Lines of held_out.csv: predictions by terms that were fitted without the row."""
-    return list(csv.DictReader((terms.DATA / "held_out.csv").read_text(encoding="utf-8").splitlines()))
 
 
 def html() -> str:
@@ -56,7 +49,7 @@ def in_words(figure_id: str) -> str:
 def _opening(report: dict) -> str:
     sources = len({row["source"] for row in report["rows"]})
     cards = len({row["gpu"] for row in report["rows"] if row["gpu"] not in ("", "-")})
-    unseen = held_out()
+    unseen = check.held_out_lines()
     return f"""<p>The numbers of this site are computed, not measured. So here is every published measurement that we found and may quote,
 {whole(len(report["rows"]))} from {count(sources, "source")} on {count(cards, "card")}, with what the model says beside it. Two machines are compared:
 the <em>datasheet</em>, which divides bytes by bandwidth and arithmetic by peak (a roofline), and the <em>engines</em>, which add
@@ -110,7 +103,7 @@ def _medians(report: dict) -> str:
     """Medians by engine and card: of all rows, and of rows not seen."""
     parts = []
     for by, column, title in (("engine", "engine", "By engine"), ("card", "gpu", "By card")):
-        unseen = _by(held_out(), column)
+        unseen = _by(check.held_out_lines(), column)
         lines = [(name, entry["rows"], share(entry["median_error"]), len(unseen.get(name, ())),
                   share(_unseen_error(unseen[name])) if name in unseen else "–")
                  for name, entry in sorted(report["medians"][by].items(), key=lambda pair: -pair[1]["rows"])]

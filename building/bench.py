@@ -11,7 +11,6 @@ from playwright.sync_api import Playwright, sync_playwright
 from building import browsers, rival, visits
 from building.places import Places
 
-FIGURES = ("prefill-decode", "kv-memory", "batching", "paging", "chunked-prefill", "speculative", "scoreboard", "settings")
 ROUNDS = 5
 MOVES = 40
 LIVE, FIRST = "python-live", "first-figure"
@@ -104,7 +103,7 @@ def use(places: Places, playwright: Playwright, executable: str) -> None:
             taken = visits.slider(page, "kv-memory", "users", MOVES)
             print(f"  {'page slowed 4 times' if times > 1 else 'as this machine is':26} {median(taken):5.0f} {share(taken, 95):5.0f}")
         print("\nBetween animation frames during 5 s of play, ms: median, 95%, longest; and with the page's thread slowed 4 times")
-        for figure in FIGURES:
+        for figure in sorted(path.name.split(".")[0] for path in (places.dist / "figures").iterdir()):
             rows = []
             for times in (1, 4):
                 visits.slowed(page, times)

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from building import parts
-from building.faults import Fault
+from building.faults import Fault, last_line
 from building.files import cached_folder, sha256
 from building.places import Places
 
@@ -64,5 +64,5 @@ def puppeteer(places: Places) -> Path:
         done = subprocess.run([str(parts.node()), str(npm), "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent",
                                "--no-bin-links"], capture_output=True, text=True, cwd=folder)
         if done.returncode:
-            raise Fault(f"npm could not install puppeteer-core (is the network there?): {parts.last(done.stderr)}")
+            raise Fault(f"npm could not install puppeteer-core (is the network there?): {last_line(done.stderr)}")
     return cached_folder(places.parts, "puppeteer-" + sha256(b"".join(path.read_bytes() for path in sources))[:16], fill)

@@ -8,3 +8,9 @@ class Fault(Exception):
     def __init__(self, line: str, status: int = 1) -> None:
         super().__init__(" ".join(line.split()))
         self.status = status
+
+
+def last_line(output: str) -> str:
+    """The last line of a program's output that says something."""
+    lines = [line.strip() for line in output.splitlines() if line.strip() and "WARNING" not in line]
+    return lines[-1] if lines else "no reason given"

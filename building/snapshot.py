@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 from building import parts
-from building.faults import Fault
+from building.faults import Fault, last_line
 from building.files import cached_folder, disk_faults, sha256
 from building.places import Places
 from building.trim import Modules
@@ -37,7 +37,7 @@ def reason(output: str) -> str:
     """The line of a Python or JavaScript trace that names the error."""
     told = [line.strip() for line in output.splitlines() if re.match(r"(PythonError: )?[A-Za-z_][\w.]*: \S", line)]
     told = [line for line in told if not line.endswith("(most recent call last):")]
-    return told[-1] if told else parts.last(output)
+    return told[-1] if told else last_line(output)
 
 
 def taken(places: Places, modules: Modules) -> Path:

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from building.faults import Fault
+from building.faults import Fault, last_line
 from building.files import disk_faults, sha256
 
 OLDEST = (3, 11)
@@ -57,5 +57,4 @@ def _same(python: Path) -> bool:
 def _run(command: list[str], failure: str) -> None:
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
-        said = [line for line in (done.stderr or done.stdout).splitlines() if line.strip() and "WARNING" not in line]
-        raise Fault(f"{failure}: {said[-1] if said else 'no reason given'}")
+        raise Fault(f"{failure}: {last_line(done.stderr or done.stdout)}")

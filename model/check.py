@@ -1,6 +1,7 @@
 """`python -m model check [FILE.csv] [--json]`: prediction beside measurement for every row of a file of measurements."""
 import argparse
 import csv
+import functools
 import json
 import statistics
 import textwrap
@@ -55,10 +56,16 @@ def report(said):
             "held_out": held_out()}
 
 
+@functools.cache
+def held_out_lines():
+    """Lines of held_out.csv, {column: text} each: predictions by terms that were fitted without the row."""
+    return list(csv.DictReader((terms.DATA / "held_out.csv").read_text(encoding="utf-8").splitlines()))
+
+
 def held_out():
     """For each group: rows, median_error on rows that no fit had seen, the target, the share of them in the band, and the
     worst of them: its id, error and why."""
-    lines = list(csv.DictReader((terms.DATA / "held_out.csv").read_text(encoding="utf-8").splitlines()))
+    lines = held_out_lines()
     by_id = {row.id: row for row in points.measured()}
     found = {}
     for name, entry in points.spread().items():

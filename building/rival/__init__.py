@@ -7,19 +7,17 @@ import re
 import shutil
 import subprocess
 import sys
-import tarfile
 import zipfile
 from importlib.util import find_spec
 from pathlib import Path
 
 from building import parts, trim
 from building.compress import compress
-from building.faults import Fault
+from building.faults import Fault, last_line
 from building.files import cached_folder, sha256
 from building.places import Places
 
 HERE = Path(__file__).parent
-RUNTIME = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
 # All that Panel requires and that comes as a pure wheel; what has none lies open in the build's own environment.
 WHEELS = ("panel", "bokeh", "param", "pyviz-comms", "jinja2", "narwhals", "packaging", "xyzservices", "linkify-it-py", "markdown",
           "markdown-it-py", "mdurl", "mdit-py-plugins", "python-dateutil", "typing-extensions", "requests", "certifi", "idna", "urllib3",
@@ -40,9 +38,8 @@ def fill(places: Places, folder: Path) -> None:
     """Gathers runtime, BokehJS, wheels and pages into `folder`."""
     for name in ("index.html", "page.js", "worker.mjs"):
         shutil.copy(HERE / name, folder)
-    with tarfile.open(fileobj=io.BytesIO(parts.kept(places, "pyodide.tgz", parts.PINS["pyodide"]["sha256"], parts.fetch_pyodide))) as tar:
-        for name in RUNTIME:
-            (folder / name).write_bytes(tar.extractfile(f"package/{name}").read())
+    for name in parts.RUNTIME:
+        shutil.copy(parts.pyodide(places) / name, folder)
     bokeh = Path(find_spec("bokeh").submodule_search_locations[0]) / "server" / "static" / "js"
     for path in (*(bokeh / f"{name}.min.js" for name in ("bokeh", "bokeh-widgets", "bokeh-tables")),
                  Path(find_spec("panel").submodule_search_locations[0]) / "dist" / "panel.min.js"):
@@ -73,7 +70,7 @@ def downloaded(places: Places) -> Path:
                                "--require-hashes", "--only-binary", ":all:", "--ignore-requires-python", "--dest", str(folder),
                                "-r", str(list_of)], capture_output=True, text=True)
         if done.returncode:
-            raise Fault(f"the wheels to compare with could not be had (is the network there?): {parts.last(done.stderr)}")
+            raise Fault(f"the wheels to compare with could not be had (is the network there?): {last_line(done.stderr)}")
     return cached_folder(places.parts, "wheels-" + sha256(text.encode())[:16], fetch)
 
 
