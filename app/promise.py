@@ -11,7 +11,7 @@ from model.settings import vllm_defaults
 
 from .growing import REPLY
 from .machine import engine_label
-from .words import count, digits, ms, people, sentence, tokens
+from .words import count, digits, gb, ms, people, sentence, tokens
 
 TODAY = {"llama.cpp": "llama.cpp-flash", "vllm": "vllm-0.28"}  # by family, where the figure's switch is at another
 
@@ -27,7 +27,7 @@ class Seats:
 @dataclass(frozen=True)
 class Promise:
     """What a server gets. `fit`: conversations of this length that its memory holds, `printed_fit`: that it would hold by the
-    datasheet. For as many as are asked for, fit and are run at once:
+    datasheet, and `sizes`: of the card as it is sold, and as a server sees it. For as many as are asked for, fit and are run at once:
     `speed` (low, likely, high) in tokens/s of each, and `ttft_ms` (low, likely, high) of a prompt that nobody else waits for.
     The bands hold 85 of 100 measurements, and never reach past the datasheet. None where nobody fits."""
 
@@ -37,6 +37,7 @@ class Promise:
     prompt: int
     fit: int
     printed_fit: int
+    sizes: tuple[float, float]
     seats: Seats | None
     speed: tuple[float, float, float] | None
     ttft_ms: tuple[float, float, float] | None
@@ -51,15 +52,16 @@ def promise(m: Machine, family: str, users: int, length: int, utilization: float
     printed = replace(m, engine=DATASHEET)
     fit = int(model.kv_memory(m, context=length, utilization=utilization if family == "vllm" else None).users_fit)
     printed_fit = int(model.kv_memory(printed, context=length, utilization=utilization if family == "vllm" else 1.0).users_fit)
+    sizes = (m.gpu.memory_bytes, engines.visible_bytes(m.gpu))
     if not fit:
-        return Promise(m.engine, users, length, prompt, 0, printed_fit, seats, None, None, engines.note(m))
+        return Promise(m.engine, users, length, prompt, 0, printed_fit, sizes, seats, None, None, engines.note(m))
     served = min(users, fit, seats.at_once if seats else users)
     speed, most = (float(model.pass_cost(one, users=served, context=length).tokens_per_s_each) for one in (m, printed))
     first = engines.request_ms(m) + prefill_ms(m, prompt, chunk=vllm_defaults(m.gpu)[0])
     least = float(model.pass_cost(printed, users=0, prompt_tokens=prompt).pass_ms)
     slow, quick = engines.band(m, "decode", speed)
     soon, late = engines.band(m, "ttft", first)
-    return Promise(m.engine, users, length, prompt, fit, printed_fit, seats, (slow, speed, max(speed, min(quick, most))),
+    return Promise(m.engine, users, length, prompt, fit, printed_fit, sizes, seats, (slow, speed, max(speed, min(quick, most))),
                    (min(first, max(soon, least)), first, late), engines.note(m))
 
 
@@ -70,7 +72,9 @@ def told(p: Promise) -> str:
         return f"{name}: it does not fit, not even one conversation of {tokens(p.length)}; {p.note}."
     wanted = min(p.asked, p.seats.at_once if p.seats else p.asked)
     most = max(wanted, p.seats.set_aside if p.seats else 0)
-    printed = "" if min(p.fit, most) == min(p.printed_fit, most) else f" (by the datasheet {count(p.printed_fit)})"
+    sold, seen = p.sizes
+    why = f", of {gb(sold)}; a server sees {gb(seen)}" if p.fit > p.printed_fit and seen > sold else ""
+    printed = "" if min(p.fit, most) == min(p.printed_fit, most) else f" (by the datasheet {count(p.printed_fit)}{why})"
     if p.seats and p.fit < p.seats.set_aside:
         fits = (f"it would set aside memory for {count(p.seats.set_aside)}, and {count(p.fit)} fit{'s' if p.fit == 1 else ''}"
                 f"{printed}, so that it does not start as typed. With {count(min(p.fit, wanted))}, ")

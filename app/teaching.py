@@ -68,7 +68,7 @@ def html() -> str:
     return f"""<main><h1>For teachers</h1>
 <p>Each address below opens one figure in large type, without the text around it. The class sees the question and the
 settings, and commits to a guess; only then does the picture answer. Left and right arrow keys, or a clicker's page keys, go
-from figure to figure. Everybody who opens an address sees the same run: where luck plays a part, it comes from the seed in
+from figure to figure; once the answer is there, the space key plays it. Everybody who opens an address sees the same run: where luck plays a part, it comes from the seed in
 the address. Add <code>predict=0</code> to show the answer at once.</p>
 <p>The answers were computed by the model when this page was built.</p>{sections}
 <p><a href="index.html">The essay</a> · <a href="parameters.html">All parameters of an address</a></p></main>"""

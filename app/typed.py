@@ -65,7 +65,8 @@ def _too_large(t: Typed) -> str:
         return f"{comes}; -c {t.llama.most_ctx} would fit."
     if not t.llama.most_slots:
         return f"{comes}; -c {t.llama.most_ctx} would fit, {tokens(t.llama.most_ctx // t.llama.slots)} a slot."
-    return f"{comes}; {count(t.llama.most_slots, 'such slot')}, or -c {t.llama.most_ctx} would fit."
+    return (f"{comes}; {count(t.llama.most_slots, 'such slot')} would fit, or with -c {t.llama.most_ctx} "
+            f"{count(t.llama.slots)} of {tokens(t.llama.most_ctx // t.llama.slots)}.")
 
 
 def vllm_verdict(t: Typed) -> str:

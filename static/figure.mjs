@@ -23,6 +23,7 @@ export class FigureView {
     this.player.root.addEventListener("playing", ({ detail }) => this.status.setAttribute("aria-live", detail ? "off" : "polite"));
     this.player.root.inert = true; // until there is something to play
     this.picture.addEventListener("keydown", (event) => this.key(event));
+    this.picture.addEventListener("click", () => this.player.pause()); // its buttons may be a screen away
   }
 
   /** Draws the document for the first time, beside the still picture and then instead of it.
@@ -163,7 +164,7 @@ export class FigureView {
     this.roomAt = width;
     for (const [word, texts] of this.spoken) {
       const place = this.element.querySelector(`p[data-say="${word}"]`);
-      if (!place) continue;
+      if (!place?.offsetWidth) continue; // covered in a lesson: measured when it is uncovered
       const probe = place.cloneNode(false);
       for (const name of ["id", "role", "data-say", "style"]) probe.removeAttribute(name);
       probe.className += " probe";
@@ -202,6 +203,8 @@ export class FigureView {
   key(event) {
     if (!this.document || event.target !== this.picture || event.altKey || event.ctrlKey || event.metaKey) return;
     const { player } = this;
+    const end = { ArrowLeft: 0, ArrowRight: player.last_index }[event.key];
+    if (end === player.index && document.documentElement.dataset.teach) return; // the lesson goes on to the next figure
     const act = { " ": () => player.toggle(), ArrowLeft: () => player.step(-1), ArrowRight: () => player.step(1),
       Home: () => player.go(0), End: () => player.go(player.last_index) }[event.key];
     if (!act) return;

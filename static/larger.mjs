@@ -1,5 +1,5 @@
 // In a classroom letters are larger, and the figures higher by as much.
-const ENLARGED = 1.5;
+const ENLARGED = Math.min(1.5, Math.max(1, innerHeight / 640)); // a small screen would show half a picture
 
 /** A figure's document, enlarged. Bokeh measures in pixels: zooming its place would not do. */
 export function enlarged(figure) {

@@ -56,13 +56,23 @@ export class Lesson {
 
   // A slider, a field, a picture or a table keeps the keys that it uses itself.
   key(event) {
-    const by = MOVES[event.key];
-    if (!by || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey || event.defaultPrevented) return;
+    if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey || event.defaultPrevented) return;
     const { target } = event;
+    if (event.key === " " && !target.matches("a, button, input, select, textarea, summary, [role=spinbutton], .scroll, .picture")) {
+      event.preventDefault();
+      this.play();
+    }
+    const by = MOVES[event.key];
+    if (!by) return;
     if (target.matches("input:not([type=checkbox]), select, textarea, [role=spinbutton], .scroll")) return;
-    if (target.matches(".picture") && event.key.startsWith("Arrow")) return;
     event.preventDefault();
     this.show(this.at + by);
+  }
+
+  /** Plays or pauses the figure that is shown, once its answer is. */
+  play() {
+    const { element, view } = this.exhibits[this.at];
+    if (view.document && !element.classList.contains("covered")) view.player.toggle();
   }
 }
 
@@ -109,6 +119,7 @@ class Guess {
     this.form.classList.add("answered");
     this.exhibit.element.classList.remove("covered");
     await this.exhibit.draw();
+    this.exhibit.view.keepRoom();
     this.compare();
     this.exhibit.view.picture.focus({ preventScroll: true });
   }

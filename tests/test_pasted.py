@@ -110,11 +110,11 @@ def test_each_server_is_the_chosen_one_or_todays(engine, word, says):
 
 @pytest.mark.parametrize("values, server, says", [
     # by the fit of llama.cpp eight hold 8,192 tokens where the datasheet says six, of vLLM six instead of four
-    ({}, "llama", "it would set aside memory for ten, and eight fit (by the datasheet six), so that it does not start as typed. With eight, each"),
-    ({}, "vllm", "six of ten fit at 8,192 tokens (by the datasheet four), the others wait; each"),
+    ({}, "llama", "it would set aside memory for ten, and eight fit (by the datasheet six, of 24.0 GB; a server sees 25.4 GB), so that it does not start as typed. With eight, each"),
+    ({}, "vllm", "six of ten fit at 8,192 tokens (by the datasheet four, of 24.0 GB; a server sees 25.4 GB), the others wait; each"),
     ({"slots": 2}, "llama", "it fits, two people at a time, the others wait; each"),
     ({"slots": 2}, "vllm", "it fits, two people at a time, the others wait; each"),
-    ({"slots": 0}, "llama", "it would set aside memory for ten, and eight fit (by the datasheet six), so that it does not start as typed. With four, each"),
+    ({"slots": 0}, "llama", "it would set aside memory for ten, and eight fit (by the datasheet six, of 24.0 GB; a server sees 25.4 GB), so that it does not start as typed. With four, each"),
     ({"slots": 1, "users": 1}, "llama", "it fits, one person at 8,192 tokens; "),
     ({"context": 2048}, "vllm", "it fits, ten people at 2,048 tokens; each")])
 def test_a_promise_is_for_the_command_above_it(values, server, says):

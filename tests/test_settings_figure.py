@@ -23,7 +23,7 @@ def sentence(picture, at=None):
      "10 x 8,192 x 131,072 bytes + 16.06 GB + 1.2 GB"),
     ({}, "vLLM has room for 36,768 tokens, 4.49 such conversations", "facts/essay.md: 36,769 tokens, in whole blocks of 16"),
     ({}, "memory is full after", "facts/essay.md: four fit and ten do not"),
-    ({}, "six such slots, or -c 51200 would fit.", "24e9 - 16.06e9 - 1.2e9 hold 51,418 tokens: six of 8,192, ten of 5,120"),
+    ({}, "six such slots would fit, or with -c 51200 ten of 5,120 tokens.", "24e9 - 16.06e9 - 1.2e9 hold 51,418 tokens: six of 8,192, ten of 5,120"),
     ({"kv_unified": True}, "to the slower processor; -c 51200 would fit.", "one pool of 51,418 tokens, in whole 256"),
     ({"llm": "llama-3.1-70b"}, "to the slower processor; no -c is small enough.", "141 GB on 24"),
     ({"slots": 4}, "llama.cpp gives four slots 8,192 tokens each: 4.29 GB of KV cache, 21.6 GB in all, which fits on 24.0 GB",

@@ -2,12 +2,13 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from app.order import IDS
 from app.teaching import LESSONS, QUESTIONS, address, answer
 
 from .conftest import drawn, until
+from .reader import reader
 
 
 def teach(page: Page, site: str, more: str = "") -> None:
@@ -87,6 +88,24 @@ def test_the_answer_waits_for_the_guess(page: Page, site: str) -> None:
     expect(figure.locator(".guess p")).to_have_text("Your guess: 7. The answer: 4 people.")
     assert all(part.is_visible() for part in covered)
     assert "Six people" in figure.locator("> [role=status]").text_content()
+    # What was measured while it was covered would be as high as a column of single letters.
+    assert figure.locator("> [role=status]").bounding_box()["height"] < 400
+    page.keyboard.press("ArrowLeft")  # the picture has the keys: the film goes back,
+    assert shown(page) == "kv-memory"
+    page.keyboard.press("End")
+    page.keyboard.press("ArrowRight")  # and behind its last frame the lesson goes on
+    assert shown(page) == "batching"
+
+
+def test_space_plays_the_figure_that_is_shown(browser: Browser, site: str) -> None:
+    with reader(browser, "no-preference") as context:
+        page = context.new_page()
+        teach(page, site, "&predict=0&figure=kv-memory")
+        drawn(page, "kv-memory")
+        page.keyboard.press("Space")
+        expect(page.locator("#kv-memory [data-do=play]")).to_have_accessible_name("Pause")
+        page.locator("#kv-memory .picture").click()
+        expect(page.locator("#kv-memory [data-do=play]")).to_have_accessible_name("Play")
 
 
 def test_no_guess_no_cover(page: Page, site: str) -> None:
