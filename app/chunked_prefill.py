@@ -45,7 +45,7 @@ def compute(s: Settings) -> Picture:
     tops = TOPS[:len(halves)]
     ends = c.chunked.end_ms[c.chunked.end_ms < span]
     at = np.concatenate([[0.0], ends[::-(-len(ends) // FRAMES)], [span]])
-    longest = [float((trace.end_ms - trace.start_ms).max()) for trace in halves]
+    longest = [_longest_ms(trace, s.users) for trace in halves]
     cursor = np.tile(at[:, None], 2 * len(halves))
     pitch = min(max(ROW, LOWEST / s.users), OTHERS / s.users)
     given = [_tokens(trace, s.users, top, span, pitch) for trace, top in zip(halves, tops)]
@@ -62,7 +62,7 @@ def compute(s: Settings) -> Picture:
             "waits": dict(x=np.full(len(halves), span), y=tops + 11, room=np.full(len(halves), span / 2),
                           text=[f"longest pass {ms(pass_ms)}" for pass_ms in longest]),
             "captions": dict(x=np.zeros(len(halves)), y=tops + TITLE + DOCUMENT + 10,
-                             text=[_caption(s.users)] * len(halves)),
+                             text=[_caption(s.users, top + below, bands) for top, (_, bands) in zip(tops, given)]),
             "veil": dict(right=np.full(len(halves), span), top=tops + TITLE, bottom=bottoms),
             "cursor": dict(y0=np.concatenate([tops + TITLE - 2, tops + below - 2]),
                            y1=np.concatenate([tops + TITLE + DOCUMENT + 2, bottoms + 4])),
@@ -124,19 +124,23 @@ def _between(users: int, tops: np.ndarray, pitch: float, span: float) -> dict:
     return dict(x0=np.zeros(len(y)), x1=np.full(len(y), span), y0=y, y1=y)
 
 
-def _caption(users: int) -> str:
+def _caption(users: int, top: float, bands: dict) -> str:
+    """Who the rows are, and what a token is in them: ticks, or where they are too close a band from `top` down."""
+    who = "one other person" if users == 1 else f"{count(users)} others"
+    if np.any(bands["top"] == top):
+        return f"{who}: blue while tokens come"
     if users == 1:
-        return "one other person: a tick a token"
-    return f"{count(users)} others: " + ("a row each, a tick a token" if users <= MOST_ROWS else "a tick is a token for each")
+        return f"{who}: a tick a token"
+    return f"{who}: " + ("a row each, a tick a token" if users <= MOST_ROWS else "a tick is a token for each")
 
 
 def _chunks(c: Chunked, users: int) -> int:
     return int(np.sum(c.chunked.state[:, users] == PREFILL))
 
 
-def _longest_chunk_ms(c: Chunked, users: int) -> float:
-    """The slowest of the passes with a chunk: what the document already has in the cache is read again by each."""
-    return float(c.chunked.pass_ms[c.chunked.state[:, users] == PREFILL].max())
+def _longest_ms(trace: Trace, users: int) -> float:
+    """The slowest of the passes that read the document: what is in the cache already is read again by each."""
+    return float(trace.pass_ms[trace.state[:, users] == PREFILL].max())
 
 
 def _table(way: str, trace: Trace, users: int) -> list[list]:
@@ -166,7 +170,7 @@ def _answer(s: Settings, c: Chunked) -> str:
     n = _chunks(c, s.users)
     done = f"in {ms(c.document_ms)} instead of {ms(c.stall_ms)}"
     without = f"instead of {ms(c.pass_ms)}" if ms(c.pass_ms) != ms(c.pass_ms_with_chunk) else "as it does without one"
-    longest = ms(_longest_chunk_ms(c, s.users))
+    longest = ms(_longest_ms(c.chunked, s.users))
     growing = f", later ones up to {longest}" if longest != ms(c.pass_ms_with_chunk) else ""
     return (f"{whole_way} In chunks of {whole(s.chunk)} a pass takes {ms(c.pass_ms_with_chunk)} {without}{growing}, "
             f"and everybody gets a token from it; {count(n, 'such pass', 'such passes')} "

@@ -55,21 +55,20 @@ def compute(s: Settings) -> Picture:
             "people": dict(left=inside["left"], bottom=np.zeros(fit), top=np.ones(fit)),
             "outside": dict(left=outside["left"], bottom=np.zeros(len(outside["left"])), top=np.ones(len(outside["left"]))),
             "capacity": dict(x0=[line], x1=[line], y0=[-0.18], y1=[1.3]),
-            "names": dict(x=[0.0], y=[1.2], text=[f"weights {gb(memory.weights_bytes)}{' (cut off)' if weights > scale else ''}"], room=[line]),
-            # A third of the frame holds these words on a phone: they end at the overhead's edge, or begin where there is less.
-            # Where the overhead lies past the line, the words about who does not fit stand there.
-            **beside([start] * (start <= line), [1.58] * (start <= line), [f"overhead {gb(memory.overhead_bytes)}"] * (start <= line),
-                     scale * 0.66, "overhead_name"),
+            "names": dict(x=[0.0], y=[1.2], text=[f"weights {gb(memory.weights_bytes)}"], room=[line]),
+            **_overhead_name(memory, start, line, scale),
             "line_name": dict(x=[line * 1.008], y=[1.2], text=[f"{gb(memory.usable_bytes)} usable"], room=[scale - line]),
             "numbers": _numbers(inside, fit),
             "card_end": dict(x0=[card], x1=[card], y0=[-0.18], y1=[1.06]),
             "card_name": dict(x=[card * 1.008], y=[-0.17], text=[f"card: {gb(card * 1e9)}"], room=[scale - card]),
             "more": dict(x=[line * 1.008], y=[1.58], room=[scale - line]),
+            "cut": dict(x=[scale * 0.995], y=[1.2], room=[(scale - line) / 2]),
         },
         frames={
             "people.right": np.where(arrived, inside["right"], inside["left"]),
             "outside.right": np.where(waiting, outside["right"], np.nan),  # a block without width would still have its outline
-            "more.text": [[_more(int(there) - fit, len(outside["left"]))] for there in steps],
+            "more.text": [[_more(int(there) - fit)] for there in steps],
+            "cut.text": [[_cut(int(there) - fit, len(outside["left"]), weights > scale)] for there in steps],
             "say.sentence": [f"{_moment(step, s.users)}{answer}" for step in steps],
         },
         clock_ms=steps * 1000.0,
@@ -128,6 +127,15 @@ def _row(start: float, each: float, n: int) -> dict:
     return dict(left=left, right=left + each * 0.94)
 
 
+def _overhead_name(memory: model.Memory, start: float, line: float, scale: float) -> dict:
+    """The overhead's name. A third of the frame holds it on a phone: it ends at the overhead's edge, or begins there where
+    there is less on the left. Where the overhead lies past the line, the words about who does not fit stand in its place."""
+    here = int(start <= line)
+    names = beside([start] * here, [1.58] * here, [f"overhead {gb(memory.overhead_bytes)}"] * here, scale * 0.66, "overhead_name")
+    return {name: {**words, "room": [start if name.endswith("left") else line - start] * len(words["x"])}
+            for name, words in names.items()}
+
+
 def _block(left: float | None = None, right: float | None = None) -> dict:
     there = left is not None and right > left
     return dict(left=[left] if there else [], right=[right] if there else [], bottom=[BOTTOM] * there, top=[TOP] * there)
@@ -141,12 +149,16 @@ def _numbers(inside: dict, fit: int) -> dict:
                 room=share * (inside["right"] - inside["left"]))
 
 
-def _more(misfit: int, drawn: int) -> str:
-    """The words over the blocks past the line, of which the picture has room for `drawn`."""
-    if misfit <= 0:
-        return ""
-    not_drawn = f" ({count(misfit - drawn)} not drawn)" if 0 < drawn < misfit else ""
-    return f"{count(misfit)} {'does' if misfit == 1 else 'do'} not fit{not_drawn}"
+def _more(misfit: int) -> str:
+    """The words over the blocks past the line."""
+    return f"{count(misfit)} {'does' if misfit == 1 else 'do'} not fit" if misfit > 0 else ""
+
+
+def _cut(misfit: int, drawn: int, heavy: bool) -> str:
+    """What the picture has no room for: the end of the weights, or people past the line, of whom `drawn` are drawn."""
+    if heavy:
+        return "weights cut off here"
+    return f"{count(misfit - drawn)} not drawn" if 0 < drawn < misfit else ""
 
 
 def _tick_values(capacity_gb: float) -> list[float]:
@@ -206,6 +218,7 @@ def draw() -> list:
     labels(p, "card_name", "muted", size=12, part="card")
     labels(p, "numbers", "paper", align="center", bold=True, size=12)
     labels(p, "more", "misfit", bold=True)
+    labels(p, "cut", "misfit", align="right", size=12, part="more")
     return [p]
 
 

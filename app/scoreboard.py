@@ -23,6 +23,8 @@ GUESSES = (0.5, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 
 HEAD = 1.5              # room above bars and curves for their words, as a multiple of the highest
 ROWS = (1.39, 1.19)     # where those words stand, in the same measure
 FOOT = -0.06            # below 0 there is room for half a dot
+WIDE = 30               # people: what the words of what fits take of the axis on a phone
+LEVELS = (0.2, 0.35, 0.5, 0.65, 0.8, 0.95)  # where they may stand, in the same measure
 SEEN = 0.15             # where the name of the measured dots stands, in the same measure
 
 
@@ -119,10 +121,19 @@ def _full(a: Answer, high: dict) -> dict:
         out[f"{name}_full"] = dict(left=[edge] * shown, right=[MOST + 0.5] * shown, bottom=[0.0] * shown,
                                    top=[value * 1.08] * shown)
         out[f"{name}_edge"] = dict(x0=[edge] * shown, x1=[edge] * shown, y0=[0.0] * shown, y1=[value * 1.08] * shown)
-    level = 0.2 if edge > 12 else 0.8  # where the curve is not
     words = f"{whole(a.fit) if a.fit else 'nobody'} fit{'s' if a.fit < 2 else ''} in memory"
-    x = np.array([edge - 0.6 if edge > MOST / 2 else edge + 0.6] * shown)
+    right = edge - 0.6 <= MOST / 2  # of the line
+    x = np.array([edge + 0.6 if right else edge - 0.6] * shown)
+    level = _free(a, high["all"], edge, edge + WIDE if right else edge - WIDE)
     return {**out, **beside(x, np.full(shown, level * high["all"]), [words] * shown, MOST, "fit_name")}
+
+
+def _free(a: Answer, high: float, start: float, end: float) -> float:
+    """The level, as a share of `high`, at which words between these numbers of people are farthest from both curves."""
+    first, last = sorted((start, end))
+    here = slice(max(0, int(first) - 1), max(1, int(last)))
+    curve, alone = a.together[here] / high, a.alone.tokens_per_s / high
+    return max(LEVELS, key=lambda level: min(np.abs(curve - level).min(), abs(alone - level)))
 
 
 def _seen(seen: dict, high: dict) -> dict:

@@ -67,7 +67,7 @@ def compute(s: Settings) -> Picture:
     log_said, log_lines = beside_log(s.log, m, bool(s.config.strip()))
     said = " ".join(filter(None, (_answer(s, m, t, run) + whose(m), log_said)))
     return Picture(
-        sources={**points, **_marks(run, until, high)},
+        sources={**points, **_marks(run, until, high, bool(t.llama or t.vllm))},
         frames={**_moving(now, clock_ms),
                 "say.sentence": [" ".join(filter(None, (_moment(now, clock_ms, f) if f < last else "", said))) for f in range(last + 1)]},
         clock_ms=clock_ms, frame_names=[f"after {_seconds(at)}" for at in clock_ms], telling=last, play_s=10.0,
@@ -112,9 +112,9 @@ def _highest(points: dict) -> dict:
     return {"ttft": high["ttft"] or 1.0, "itl": high["itl"] or 20.0, "waiting": max(4.0, high["waiting"]), "use": 100.0}
 
 
-def _marks(run: Growing | None, until: float, high: dict) -> dict:
+def _marks(run: Growing | None, until: float, high: dict, read: bool) -> dict:
     """The moment at which memory is full, or else the slots, through all four; the words stand above the first."""
-    at, words = _full(run)
+    at, words = _full(run) if run or read else (None, "no server reads these formats: nothing to play")
     here = [] if at is None else [at / 1000]
     words_at = [0.0] if run is None else here
     out = {f"{name}_mark": dict(x0=here, x1=here, y0=[0.0] * len(here), y1=[high[name] * 1.1] * len(here)) for name in CHARTS}

@@ -131,7 +131,7 @@ def cell(value) -> str:
     """A cell of a table of data, numbers to three places; static/exhibit.mjs writes the same."""
     if isinstance(value, float):
         return f"{value:,.3f}".rstrip("0").rstrip(".")
-    return f"{value:,}" if isinstance(value, int) else value
+    return f"{value:,}" if isinstance(value, int) else value or ""
 
 
 def _style() -> str:

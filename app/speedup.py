@@ -58,9 +58,9 @@ def _high(gain: np.ndarray, times: np.ndarray) -> float:
 
 
 def _even_name(gain: np.ndarray, top: float) -> dict:
-    """The name of the line at 1, where the curve leaves it room: at its left or right end, under the curve or over it."""
+    """The name of the line at 1, where the curve leaves it room: at its left or right end, over the line or under it."""
     ends = (("even_left", gain[:16], 1.06), ("even_right", gain[16:], MOST))
-    free = [(name, x, 1 - 0.09 * top if part.min() >= 1 else 1 + 0.1 * top) for name, part, x in ends
+    free = [(name, x, 1 - 0.09 * top if 1 <= part.min() < 1 + 0.2 * top else 1 + 0.09 * top) for name, part, x in ends
             if part.min() >= 1 or part.max() < 1][:1]
     return {name: dict(x=[x for n, x, _ in free if n == name], y=[y for n, _, y in free if n == name],
                        text=["as fast as without" for n, _, _ in free if n == name]) for name, _, _ in ends}

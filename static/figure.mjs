@@ -50,6 +50,7 @@ export class FigureView {
       this.relabel();
       this.keepRoom();
     }).observe(this.holder);
+    addEventListener("resize", () => this.stay());
     new IntersectionObserver((entries) => this.player.glimpse(entries.at(-1).isIntersecting)).observe(this.picture);
   }
 
@@ -155,10 +156,17 @@ export class FigureView {
     if (this.moving && this.player.film.clock.length > 1) this.draw(this.player.index, 0);
   }
 
+  /** Lets a picture that is low enough stay in view while the reader is at its controls. */
+  stay() {
+    const { offsetHeight } = this.picture;
+    this.picture.classList.toggle("stays", offsetHeight < STAYS * innerHeight);
+    this.element.style.setProperty("--stays", `${offsetHeight}px`);
+  }
+
   // Room for the longest text of any frame, so that nothing below it moves while the film plays. At one width it only grows.
   keepRoom() {
     const width = this.element.clientWidth;
-    this.picture.classList.toggle("stays", this.picture.offsetHeight < STAYS * innerHeight);
+    this.stay();
     if (!width || !this.spoken) return;
     if (this.roomAt !== width) this.rooms = new Map();
     this.roomAt = width;

@@ -105,9 +105,8 @@ export class Numbers {
     place.contentEditable = "false";
     const { figure, setting, value } = place.dataset;
     const parameter = this.parameter(place);
-    const typed = text.replace(/[,\s%]/g, "");
     try {
-      const wanted = parse(parameter, parameter.percent && Number.isFinite(Number(typed)) ? Number(typed) / 100 : typed);
+      const wanted = parse(parameter, parameter.percent ? percent(text, parameter) : text.replace(/[,\s]/g, ""));
       if (wanted !== Number(value)) this.changed(figure, setting, wanted);
     } catch (error) {
       if (text) this.wrong(figure, `${error.message}. ${shown(parameter, Number(value))} stays.`);
@@ -118,3 +117,11 @@ export class Numbers {
 
 /** A value as the prose shows it: a share in percent, which is also how it is typed. */
 const shown = (parameter, value) => (parameter.percent ? `${Math.round(value * 100)}%` : value.toLocaleString("en"));
+
+/** What was typed for a share, as that share: `80`, `80%` and `0.8` alike. Throws with words for the reader. */
+function percent(text, { label, low, high }) {
+  const typed = Number(text.replace(/[,\s%]/g, "") || NaN);
+  const share = typed < 1 && !text.includes("%") ? typed : typed / 100;
+  if (share >= low && share <= high) return share;
+  throw new Error(`${label} goes from ${100 * low}% to ${100 * high}%`);
+}

@@ -141,10 +141,18 @@ root.addEventListener("first-figure", () => {
   startPython();
   drawRest(); // meanwhile: once Python is there, nothing of the page changes
 }, { once: true });
-// On paper every figure stands at the frame that answers its question; afterwards again where it was.
-addEventListener("beforeprint", () => views.forEach(({ view }) => {
-  if (!view.document) return;
-  view.before = view.player.index;
-  view.player.go(view.about().telling);
-}));
-addEventListener("afterprint", () => views.forEach(({ view }) => view.before !== undefined && view.player.go(view.before)));
+// On paper every figure stands at the frame that answers its question, dark on light; afterwards again as it was.
+let before;
+addEventListener("beforeprint", () => {
+  before = { theme: root.dataset.theme, frames: [] };
+  setTheme("light");
+  for (const { view } of views.values()) {
+    if (!view.document) continue;
+    before.frames.push([view.player, view.player.index]);
+    view.player.go(view.about().telling);
+  }
+});
+addEventListener("afterprint", () => {
+  setTheme(before.theme);
+  for (const [player, index] of before.frames) player.go(index);
+});

@@ -62,14 +62,15 @@ def test_the_bar_is_to_scale():
     assert sources["outside"]["left"][0] == pytest.approx(22.08)
 
 
-@pytest.mark.parametrize("values, says", [
-    ({"users": 64}, "60 do not fit (44 not drawn)"),      # 16.8 GB past the line hold 16 of 1.07 GB
-    ({"users": 5}, "one does not fit"),
-    ({"llm": "llama-3.1-70b"}, "ten do not fit"),
-    ({"users": 4}, ""),
+@pytest.mark.parametrize("values, says, cut", [
+    ({"users": 64}, "60 do not fit", "44 not drawn"),      # 16.8 GB past the line hold 16 of 1.07 GB
+    ({"users": 5}, "one does not fit", ""),
+    ({"llm": "llama-3.1-70b"}, "ten do not fit", "weights cut off here"),
+    ({"users": 4}, "", ""),
 ])
-def test_who_is_not_drawn_is_told(values, says):
+def test_who_is_not_drawn_is_told(values, says, cut):
     picture = compute(Settings(**values))
+    assert picture.frames["cut.text"][-1] == [cut]
     assert picture.frames["more.text"][-1] == [says] and picture.frames["more.text"][0] == [""], "nobody is told of too early"
     drawn = len(picture.sources["outside"]["left"])
     assert drawn <= Settings(**values).users and np.all(picture.sources["outside"]["left"] < picture.props["bar.x.end"])

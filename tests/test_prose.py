@@ -14,7 +14,6 @@ from app.order import IDS
 from app.parameters import parameters
 from model.chunking import chunked_prefill
 from model.machine import engines
-from model.paging import pages
 from model.settings import llama_cpp_settings
 from model.speculation import speculate
 

@@ -201,7 +201,7 @@ def test_a_share_is_typed_in_percent_and_what_is_wrong_is_told(browser: Browser,
         share.click()
         expect(share).to_have_text("80%")
         page.keyboard.press("Escape")
-        for typed, shown in (("70", "70%"), ("60%", "60%")):
+        for typed, shown in (("70", "70%"), ("0.5", "50%"), ("60%", "60%")):
             share.click()
             page.keyboard.type(typed)
             page.keyboard.press("Enter")
@@ -211,7 +211,7 @@ def test_a_share_is_typed_in_percent_and_what_is_wrong_is_told(browser: Browser,
         page.keyboard.type("130")
         page.keyboard.press("Enter")
         expect(share).to_have_text("60%")
-        expect(note).to_contain_text("60% stays")
+        expect(note).to_have_text("Acceptance goes from 0% to 100%. 60% stays.")
 
 
 def test_every_number_in_the_prose_can_be_moved(browser: Browser, site: str) -> None:
