@@ -24,7 +24,7 @@ HEAD = 1.5              # room above bars and curves for their words, as a multi
 ROWS = (1.39, 1.19)     # where those words stand, in the same measure
 FOOT = -0.06            # below 0 there is room for half a dot
 WIDE = 30               # people: what the words of what fits take of the axis on a phone
-LEVELS = (0.2, 0.35, 0.5, 0.65, 0.8, 0.95)  # where they may stand, in the same measure
+LEVELS = (0.08, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95)  # where they may stand, in the same measure
 SEEN = 0.15             # where the name of the measured dots stands, in the same measure
 
 
