@@ -49,6 +49,7 @@ export class FigureView {
     new ResizeObserver(() => {
       this.relabel();
       this.keepRoom();
+      this.stay();
     }).observe(this.holder);
     addEventListener("resize", () => this.stay());
     new IntersectionObserver((entries) => this.player.glimpse(entries.at(-1).isIntersecting)).observe(this.picture);
@@ -166,7 +167,6 @@ export class FigureView {
   // Room for the longest text of any frame, so that nothing below it moves while the film plays. At one width it only grows.
   keepRoom() {
     const width = this.element.clientWidth;
-    this.stay();
     if (!width || !this.spoken) return;
     if (this.roomAt !== width) this.rooms = new Map();
     this.roomAt = width;
