@@ -126,6 +126,10 @@ async function load(stdlib, options) {
   }
 }
 
+class OtherEngine extends Error {}
+// It also stops the machine that was made in vain, where nobody can catch it: `restore` has told of it already.
+addEventListener("unhandledrejection", (event) => event.reason instanceof OtherEngine && event.preventDefault());
+
 /** Python as the build left it, documents and all. Throws where this engine cannot take it. */
 async function restore() {
   const heap = files.bytes("heap.bin"); // the machine is made ready meanwhile
@@ -139,7 +143,7 @@ async function restore() {
       settings.INITIAL_MEMORY = SNAPSHOT.bytes;
       // Another engine may hold another number of table entries (WebKitGTK 2.50 does): the heap's pointers would be off.
       const module = await withLibraries(create, loaded, ({ wasmTable: { length }, HEAPU8 }) => {
-        if (length !== SNAPSHOT.table) throw new Error(`this engine's table has ${length} entries, the snapshot's ${SNAPSHOT.table}`);
+        if (length !== SNAPSHOT.table) throw new OtherEngine(`this engine's table has ${length} entries, the snapshot's ${SNAPSHOT.table}`);
         known = constants(HEAPU8);
       })(settings);
       fill(new Uint8Array(module.HEAP8.buffer), await heap);
