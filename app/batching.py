@@ -59,7 +59,7 @@ def compute(s: Settings) -> Picture:
     hues = [PEOPLE[i % len(PEOPLE)] for i in range(len(lengths))] * 2
     names = _names(replies, len(lengths), hues)
     ends = np.array([c.steps for c in both])
-    marks = [f"{whole(n)} step{'' if n == 1 else 's'}, {ms(n * step_ms)}" for n in ends]
+    marks = [f"{_steps(n)}, {ms(n * step_ms)}" for n in ends]
     bottoms = np.array(TOPS) + pitch * s.slots
     return Picture(
         sources={
@@ -119,7 +119,7 @@ def _answer(s: Settings, m: model.Machine, b: Batch, step_ms: float) -> str:
     static, continuous = b.static.steps, b.continuous.steps
     what = f"{sentence(count(len(b.static.slot), 'reply', 'replies'))} in {count(s.slots, 'slot')}: "
     if static == continuous:
-        took = f"{whole(static)} step{'' if static == 1 else 's'} either way, static and continuous."
+        took = f"{_steps(static)} either way, static and continuous."
         times = f" that is {ms(static * step_ms)}."
     else:
         took = (f"{whole(static)} steps if a batch waits for its longest reply, {whole(continuous)} if a free slot is "
@@ -130,6 +130,11 @@ def _answer(s: Settings, m: model.Machine, b: Batch, step_ms: float) -> str:
     numbers = whose(m, "itl", step_ms, ms, "a step", limit)
     drawn = f" Their lengths were drawn: {', '.join(map(str, s.lengths()))}." if s.seed else ""
     return f"{what}{took} {_idle(b)}{drawn}{pace}{too_many(m, s.slots, CONTEXT)}{numbers}"
+
+
+def _steps(n: int) -> str:
+    """`58 steps`, `1 step`."""
+    return f"{whole(n)} step{'' if n == 1 else 's'}"
 
 
 def _idle(b: Batch) -> str:

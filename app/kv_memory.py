@@ -80,8 +80,7 @@ def compute(s: Settings) -> Picture:
             kv_bytes_per_token=whole(memory.kv_bytes_per_token), wanted=gb(s.users * memory.kv_bytes_each),
             budget=gb(memory.budget_bytes) if memory.budget_bytes > 0 else "nothing",
             budget_tokens=whole(memory.budget_tokens), fit=count(fit), misfit=count(misfit), users_fit=whole(memory.users_fit),
-            capacity=gb(card * 1e9), overhead=gb(memory.overhead_bytes), utilization=percent(line / card),
-            usable=gb(memory.usable_bytes), kept=_kept(m), window=_window(m.llm), sold=_sold(m),
+            utilization=percent(line / card), kept=_kept(m), window=_window(m.llm), sold=_sold(m),
             kib_per_token=digits(memory.kv_bytes_per_token / 1024), each_gib=digits(memory.kv_bytes_each / 2**30),
             **{f"{name}_exact": f"{value / 1e9:,.2f}".replace("-", "−") for name, value in (
                 ("capacity", card * 1e9), ("usable", memory.usable_bytes), ("weights", memory.weights_bytes),

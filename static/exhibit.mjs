@@ -139,7 +139,6 @@ export class Exhibit {
   }
 
   answer({ json, buffers, since }) {
-    if (this.page.python.owes(this.id)) return; // a newer setting is on its way
     this.take({ json, buffers }, { ...this.controls.values }, since);
   }
 
@@ -156,7 +155,6 @@ export class Exhibit {
 
   /** What the model would not compute: the reader is told; settings that came with the address make room for the usual. */
   refuse(error) {
-    if (this.page.python.owes(this.id)) return;
     if (!this.changedByHand) {
       this.page.tell([`${ended(error)} The usual settings are shown instead.`]);
       for (const [name, value] of Object.entries(this.defaults)) this.controls.set(name, value);

@@ -44,16 +44,12 @@ export class Python extends EventTarget {
     this.start();
   }
 
-  /** Asks for a figure with these settings, all of them; the answer comes as an "answer" event. */
+  /** Asks for a figure with these settings, all of them; the answer comes as an "answer" or "wrong" event, unless newer
+   *  settings were asked for meanwhile. */
   ask(figure, values, since = performance.now()) {
     this.next.set(figure, { values, since });
     if (this.state === "live") this.send(figure);
     else if (this.state === "waiting") this.start();
-  }
-
-  /** True while newer settings of a figure than those under way wait to be asked. */
-  owes(figure) {
-    return this.next.has(figure);
   }
 
   /** Leaves out what waits to be asked of a figure. */
@@ -84,8 +80,8 @@ export class Python extends EventTarget {
       this.asked.delete(data.figure);
       this.revived = false;
       this.watch();
-      this.tell(data.what === "patch" ? "answer" : "wrong", { ...data, since: asked.since });
-      this.send(data.figure);
+      if (this.next.has(data.figure)) this.send(data.figure);
+      else this.tell(data.what === "patch" ? "answer" : "wrong", { ...data, since: asked.since });
     }
   }
 

@@ -145,11 +145,11 @@ async function tidy() {
 async function visit(event, path) {
   await known();
   if (!state.current) return fetch(event.request);
-  const { news, ...under } = update();
-  const done = under.done.catch(() => {});
-  event.waitUntil(done.then(() => state.current && tidy()));
+  const { news, done } = update();
+  const over = done.catch(() => {}); // adopted, or not: then the build that is here serves
+  event.waitUntil(over.then(() => state.current && tidy()));
   const manifest = await within(MANIFEST_MS, news.catch(() => null));
-  if (manifest && manifest.version !== state.current) await within(ADOPT_MS, done);
+  if (manifest && manifest.version !== state.current) await within(ADOPT_MS, over);
   const { current } = state;
   const kept = current && (await (await caches.open(build(current))).match(at(path)));
   if (!kept) return fetch(event.request);

@@ -55,7 +55,7 @@ def batching(v: dict) -> list[str]:
         lengths = tuple(luck.randint(2, 40) for _ in lengths)
     b = model.batch(v["slots"], lengths)
     step = model.pass_cost(machine(v), users=v["slots"], context=BATCH_CONTEXT).pass_ms
-    said = [count(v["slots"], "slot"), f"{whole(b.static.steps)} step", f"{ms(step)} a step", ms(b.static.steps * step)]
+    said = [count(v["slots"], "slot"), f"{whole(b.static.steps)} step{'' if b.static.steps == 1 else 's'} ", f"{ms(step)} a step", ms(b.static.steps * step)]
     if b.static.steps != b.continuous.steps:
         said += [f"{whole(b.continuous.steps)} if", ms(b.continuous.steps * step)]
     shares = [percent(c.idle_share) for c in (b.static, b.continuous)]

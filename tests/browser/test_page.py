@@ -242,7 +242,6 @@ def test_words_light_up_their_part(browser: Browser, site: str) -> None:
         dull, rest = [], {}
         for word in words:
             figure_id, part = word.get_attribute("data-figure"), word.get_attribute("data-part")
-            first = figure_id not in rest
             looked = rest[figure_id] = rest.get(figure_id) or picture(page, figure_id)
             word.dispatch_event("pointerenter")
             lit = picture(page, figure_id)
@@ -250,10 +249,9 @@ def test_words_light_up_their_part(browser: Browser, site: str) -> None:
             if alike(lit, looked):
                 dull.append((figure_id, part))
             assert alike(picture(page, figure_id), looked), (figure_id, part)
-            if first:  # the keyboard's way is the pointer's from here on
-                word.focus()
-                assert alike(picture(page, figure_id), lit), (figure_id, part)
-                word.evaluate("word => word.blur()")
+            word.focus()
+            assert alike(picture(page, figure_id), lit), (figure_id, part)
+            word.evaluate("word => word.blur()")
         assert not dull
 
 
